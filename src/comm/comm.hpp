@@ -1,0 +1,107 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tamis {
+
+/// Which ranks share memory. Nodes are numbered from 0 in the order of their lowest rank.
+struct Topology {
+  std::vector<std::int32_t> node_of;             ///< per rank
+  std::vector<std::vector<std::int32_t>> nodes;  ///< per node its ranks, ascending; first = leader
+
+  /// From one arbitrary label per rank (equal labels: same node).
+  static Topology from_labels(std::span<const std::int64_t> labels);
+  /// Splits every node into up to `parts` pretended ones (consecutive ranks stay together), so that
+  /// one machine exercises the messages between nodes. parts <= 1 changes nothing.
+  Topology split(int parts) const;
+
+  int node_count() const { return static_cast<int>(nodes.size()); }
+  const std::vector<std::int32_t>& ranks_beside(int rank) const {
+    return nodes[static_cast<std::size_t>(node_of[static_cast<std::size_t>(rank)])];
+  }
+  int leader_of(int rank) const { return ranks_beside(rank).front(); }
+  int local_index(int rank) const;  ///< position of `rank` among the ranks of its node
+};
+
+/// A message under way; 0 is none.
+using Ticket = std::uint64_t;
+
+/// A rank's doorbell: a 32-bit word in memory the node's ranks share. Whoever changed something the
+/// rank may be waiting for rings it. Bit 0 belongs to Comm ("the rank sleeps on it"); a ring
+/// adds 2.
+using Doorbell = std::atomic<std::uint32_t>;
+
+/// How another rank of the node finds a shared segment: meaningful only to the same kind of Comm.
+struct SegmentName {
+  std::int64_t words[3] = {0, 0, 0};
+};
+
+/// Memory that ranks of one node see together, zero-filled at creation; unmapped at destruction.
+/// Nothing of it is left in the file system, however a process ends.
+class Segment {
+ public:
+  virtual ~Segment() = default;
+  virtual std::byte* data() = 0;
+  virtual std::int64_t size() const = 0;
+  virtual SegmentName name() const = 0;
+  /// Makes sure that the bytes are backed by memory; otherwise a later touch could end the process.
+  virtual Status reserve(std::int64_t offset, std::int64_t bytes) = 0;
+};
+
+/// The few messages the engine needs. No call waits for another rank, but `idle` may.
+/// One Comm serves one open file; ranks number 0 .. size() - 1 as in the file's communicator.
+/// Not to be called by two threads at once.
+class Comm {
+ public:
+  virtual ~Comm() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual const Topology& topology() const = 0;
+  /// Makes topology() tell of finer nodes from now on (Topology::split), so that one machine
+  /// exercises the messages between nodes. Same on all ranks, before any memory is shared.
+  virtual void pretend_nodes(int /*parts*/) {}
+
+  /// Ok, or the first error of the message layer: from then on messages may be done without having
+  /// moved, so what they carried must not be trusted.
+  virtual Status health() const { return {}; }
+
+  /// Nonblocking point-to-point. Messages with equal (from, to, tag) arrive in order; 0 <= tag
+  /// < 64. Memory must stay untouched until done() says so. A received message has exactly the size
+  /// of `into` (senders and receivers compute sizes alike).
+  virtual Ticket send(int to, int tag, std::span<const std::byte> bytes) = 0;
+  virtual Ticket receive(int from, int tag, std::span<std::byte> into) = 0;
+  /// True once the message has left or arrived; the ticket is then used up and set to 0.
+  /// An empty ticket (0) is done. Makes progress on all messages.
+  virtual bool done(Ticket& ticket) = 0;
+
+  /// Shared memory inside the node. `create` is called by one rank, `attach` by the others with the
+  /// name it sent them. Errors: no_memory, unsupported_operation (refused here: use messages).
+  virtual Result<std::unique_ptr<Segment>> create_segment(std::int64_t bytes) = 0;
+  virtual Result<std::unique_ptr<Segment>> attach_segment(const SegmentName& name) = 0;
+
+  /// The word this rank sleeps on, once the node's shared memory exists; nullptr before.
+  void set_doorbell(Doorbell* doorbell) { doorbell_ = doorbell; }
+  /// Value to remember before looking for work; see idle().
+  std::uint32_t doorbell_value() const { return doorbell_ ? doorbell_->load() : 0; }
+
+  /// Gives the core away until something may have changed since doorbell_value() returned `seen`:
+  /// the doorbell rang, a message moved, or a short time passed. A short spin comes first; with no
+  /// message under way it then sleeps on the doorbell (futex), never polls.
+  virtual void idle(std::uint32_t seen) = 0;
+  /// Rings another rank's doorbell (its word in shared memory): adds 2 and wakes the rank if bit 0
+  /// says that it sleeps. No system call where nobody sleeps.
+  virtual void ring(Doorbell& doorbell) = 0;
+
+ protected:
+  Doorbell* doorbell_ = nullptr;
+};
+
+}  // namespace tamis

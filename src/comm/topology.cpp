@@ -1,0 +1,42 @@
+#include <algorithm>
+#include <map>
+
+#include "comm/comm.hpp"
+
+namespace tamis {
+
+Topology Topology::from_labels(std::span<const std::int64_t> labels) {
+  Topology result;
+  std::map<std::int64_t, std::int32_t> node_of_label;
+  for (std::size_t rank = 0; rank < labels.size(); ++rank) {
+    const auto next = static_cast<std::int32_t>(result.nodes.size());
+    const auto [entry, is_new] = node_of_label.try_emplace(labels[rank], next);
+    if (is_new) result.nodes.emplace_back();
+    result.node_of.push_back(entry->second);
+    result.nodes[static_cast<std::size_t>(entry->second)].push_back(
+        static_cast<std::int32_t>(rank));
+  }
+  return result;
+}
+
+Topology Topology::split(int parts) const {
+  if (parts <= 1) return *this;
+  std::vector<std::int64_t> labels(node_of.size());
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    const auto& ranks = nodes[node];
+    const std::size_t pieces = std::min(ranks.size(), static_cast<std::size_t>(parts));
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const std::size_t part = i * pieces / ranks.size();
+      labels[static_cast<std::size_t>(ranks[i])] =
+          static_cast<std::int64_t>(node * static_cast<std::size_t>(parts) + part);
+    }
+  }
+  return from_labels(labels);
+}
+
+int Topology::local_index(int rank) const {
+  const auto& ranks = ranks_beside(rank);
+  return static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
+}
+
+}  // namespace tamis

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/direction.hpp"
+#include "base/result.hpp"
+#include "layout/extent.hpp"
+
+namespace tamis {
+
+/// How a file is opened: the access modes of MPI 4.1, section 14.2.1, that storage must know of.
+struct OpenMode {
+  bool read = true;
+  bool write = false;
+  bool create = false;     ///< create where it does not exist
+  bool exclusive = false;  ///< with create: fail with file_exists where it does
+  /// Storages ignore it: the File removes the name once, on one rank, after all have closed.
+  bool delete_on_close = false;
+  int permissions = 0666;  ///< of a created file, before the umask
+};
+
+/// One contiguous piece: file bytes `file` to or from `memory`.
+struct Transfer {
+  Extent file;
+  std::byte* memory = nullptr;
+};
+
+enum class LockKind : std::uint8_t { none, shared, exclusive };
+
+/// What a driver is good at, as values planning reads; never what to do.
+struct Capabilities {
+  std::string name;                   ///< "posix", "memory", ...
+  bool locks = false;                 ///< byte-range locks between processes work on this file
+  bool can_read_back = true;          ///< bytes of the file can be read (false: opened write-only and
+                                      ///< refused for reading), so read-modify-write is possible
+  bool guarded = true;                ///< plain writes of all ranks that share this open file
+                                      ///< notice a read-modify-write (set by the engine)
+  bool resizable = true;              ///< has a size that can be set (false: devices)
+  std::int64_t block_bytes = 4096;    ///< transfers aligned to this are cheapest
+  std::int64_t stripe_bytes = 0;      ///< 0: not striped
+  std::size_t batch_limit = 1024;     ///< transfers in one call that are worth collecting
+  double operation_ns = 700;          ///< fixed cost of one contiguous transfer
+  double byte_ns = 0.15;              ///< cost per byte of a large transfer
+  double lock_ns = 1500;              ///< cost of taking and giving back an uncontended lock
+};
+
+/// An open file on some storage. Calls block; every rank has its own Driver object.
+/// A driver reports errors as Status with errno and, for transfers, the file offset.
+/// It may be called by several threads at once.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  virtual const Capabilities& capabilities() const = 0;
+
+  /// Carries the batch out in order. Outcome::bytes counts the leading bytes of the batch that were
+  /// moved. An ok status with fewer bytes than asked: the end of the file (reads only); what lies
+  /// beyond is untouched in memory. A write is complete or has an error. Interrupted and short
+  /// system calls are continued inside.
+  virtual Outcome transfer(Direction direction, std::span<const Transfer> batch) = 0;
+
+  virtual Status sync() = 0;                       ///< data to stable storage
+  virtual Result<std::int64_t> size() = 0;         ///< bytes
+  virtual Status resize(std::int64_t bytes) = 0;   ///< truncates or extends with zeros
+  virtual Status preallocate(std::int64_t bytes) = 0;  ///< space for [0, bytes), grows the size to it
+
+  /// Byte-range lock against every other open of the file (other processes, other Driver objects;
+  /// threads on this object too); waits. Errc::unsupported_operation where the storage refuses
+  /// locks, with a note that says so.
+  virtual Status lock(const Extent& range, LockKind kind) = 0;
+  virtual Status unlock(const Extent& range) = 0;
+
+  /// Ends the open file; errors of delayed writes come out here. The object is unusable afterwards.
+  virtual Status close() = 0;
+};
+
+/// A lock held while this lives.
+class RangeLock {
+ public:
+  RangeLock(Driver& driver, const Extent& range, LockKind kind)
+      : driver_(driver), range_(range), held_(kind != LockKind::none) {
+    if (!held_) return;
+    status_ = driver_.lock(range_, kind);
+    held_ = status_.ok();
+  }
+  ~RangeLock() { release(); }
+  RangeLock(const RangeLock&) = delete;
+  RangeLock& operator=(const RangeLock&) = delete;
+
+  const Status& status() const { return status_; }
+  void release() {
+    if (held_) status_.keep_first(driver_.unlock(range_));
+    held_ = false;
+  }
+
+ private:
+  Driver& driver_;
+  Extent range_;
+  bool held_;
+  Status status_;
+};
+
+/// A kind of storage: opens and removes files by path (without prefix). Stateless or thread-safe.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  virtual Result<std::unique_ptr<Driver>> open(const std::string& path, const OpenMode& mode) = 0;
+  virtual Status remove(const std::string& path) = 0;
+};
+
+/// Finds the storage for a file name: "ufs:/tmp/x" -> posix, "memory:x" -> memory, no prefix: by
+/// the path. `path` gets the name without the prefix.
+class StorageTable {
+ public:
+  virtual ~StorageTable() = default;
+  virtual Result<Storage*> find(const std::string& name, std::string& path) = 0;
+};
+
+}  // namespace tamis

@@ -1,0 +1,240 @@
+#include "engine/alone.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "layout/pack.hpp"
+
+namespace tamis {
+namespace {
+
+/// One layout's stream block by block, taken from the runs a cursor yields.
+class Blocks {
+ public:
+  Blocks(const Layout& layout, std::int64_t position, std::int64_t bytes)
+      : cursor_(layout, position), left_(bytes) {}
+
+  bool empty() const { return left_ == 0; }
+  /// The unread rest of the current block. REQUIRES: !empty().
+  Extent front() {
+    if (run_.count == 0) {
+      run_ = cursor_.next(left_);
+      done_ = 0;
+    }
+    return {run_.offset + done_, run_.block - done_};
+  }
+  void pop(std::int64_t bytes) {
+    left_ -= bytes;
+    done_ += bytes;
+    if (done_ < run_.block) return;
+    run_.offset += run_.stride;
+    run_.count -= 1;
+    done_ = 0;
+  }
+
+ private:
+  Cursor cursor_;
+  std::int64_t left_;
+  Run run_{0, 0, 0, 0};
+  std::int64_t done_ = 0;
+};
+
+/// Collects transfers in stream order and hands them to the driver in batches.
+class Batch {
+ public:
+  Batch(Driver& driver, Direction direction) : driver_(driver), direction_(direction) {}
+
+  /// False once something went wrong or the file ended: nothing more is taken then.
+  bool add(const Extent& file, std::byte* memory) {
+    if (stopped_) return false;
+    if (filled_ == pieces_.size()) flush();
+    pieces_[filled_++] = {file, memory};
+    asked_ += file.length;
+    return !stopped_;
+  }
+  Outcome finish() {
+    flush();
+    return outcome_;
+  }
+
+ private:
+  void flush() {
+    if (filled_ == 0 || stopped_) return;
+    const Outcome part = driver_.transfer(direction_, std::span(pieces_).first(filled_));
+    outcome_.bytes += part.bytes;
+    outcome_.status.keep_first(part.status);
+    stopped_ = !part.status.ok() || outcome_.bytes < asked_;
+    filled_ = 0;
+  }
+
+  Driver& driver_;
+  Direction direction_;
+  std::array<Transfer, 64> pieces_;
+  std::size_t filled_ = 0;
+  std::int64_t asked_ = 0;
+  Outcome outcome_;
+  bool stopped_ = false;
+};
+
+Outcome move_direct(const Access& access, const Means& means) {
+  Blocks file(*access.file, access.first, access.bytes);
+  Blocks memory(*access.memory, 0, access.bytes);
+  Batch batch(means.driver, access.direction);
+  while (!file.empty()) {
+    const Extent there = file.front();
+    const Extent here = memory.front();
+    const std::int64_t bytes = std::min(there.length, here.length);
+    if (!batch.add({there.offset, bytes}, access.buffer + here.offset)) break;
+    file.pop(bytes);
+    memory.pop(bytes);
+  }
+  return batch.finish();
+}
+
+/// Copies `bytes` of the access's memory stream from `done` on to or from a contiguous buffer.
+void pack(const Access& access, std::int64_t done, std::byte* buffer, std::int64_t bytes) {
+  const Layout flat = Layout::contiguous(bytes);
+  Cursor packed(flat);
+  Cursor memory(*access.memory, done);
+  if (access.direction == Direction::write)
+    copy_stream(packed, buffer, memory, access.buffer, bytes);
+  else
+    copy_stream(memory, access.buffer, packed, buffer, bytes);
+}
+
+Outcome move_chunk(const Access& access, std::int64_t done, std::int64_t bytes, std::byte* buffer,
+                   Driver& driver) {
+  Blocks file(*access.file, access.first + done, bytes);
+  Batch batch(driver, access.direction);
+  std::byte* next = buffer;
+  while (!file.empty()) {
+    const Extent there = file.front();
+    if (!batch.add(there, next)) break;
+    next += there.length;
+    file.pop(there.length);
+  }
+  return batch.finish();
+}
+
+std::int64_t buffer_bytes(const Access& access, const Hints& hints) {
+  return access.direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+}
+
+Outcome move_gathered(const Access& access, const Means& means) {
+  const std::int64_t room = buffer_bytes(access, means.hints);
+  Scratch::Loan buffer = means.scratch.take(room);
+  Outcome outcome;
+  while (outcome.bytes < access.bytes) {
+    const std::int64_t bytes = std::min(room, access.bytes - outcome.bytes);
+    if (access.direction == Direction::write) pack(access, outcome.bytes, buffer.data(), bytes);
+    const Outcome part = move_chunk(access, outcome.bytes, bytes, buffer.data(), means.driver);
+    if (access.direction == Direction::read && part.bytes > 0)
+      pack(access, outcome.bytes, buffer.data(), part.bytes);
+    outcome.bytes += part.bytes;
+    outcome.status = part.status;
+    if (part.bytes < bytes || !part.status.ok()) break;
+  }
+  return outcome;
+}
+
+/// A stretch of the file that is sieved at once, and the part of the access inside it.
+struct SieveWindow {
+  Extent file;             ///< begins and ends with a wanted byte
+  std::int64_t done = 0;   ///< bytes of the access before it
+  std::int64_t bytes = 0;  ///< bytes of the access in it
+};
+
+SieveWindow next_window(const Access& access, std::int64_t done, std::int64_t room) {
+  const std::int64_t here = access.first + done;
+  const std::int64_t begin = access.file->offset_of(here);
+  const std::int64_t end_position =
+      std::min(access.file->position_of(begin + room), access.first + access.bytes);
+  const std::int64_t end = access.file->offset_of(end_position - 1) + 1;
+  return {between(begin, end), done, end_position - here};
+}
+
+/// Moves the window's bytes between the user's memory and the buffer that holds the window.
+void sift(const Access& access, const SieveWindow& window, std::byte* buffer, std::int64_t bytes) {
+  Layout shifted = *access.file;
+  shifted.displacement -= window.file.offset;
+  Cursor file(shifted, access.first + window.done);
+  Cursor memory(*access.memory, window.done);
+  if (access.direction == Direction::write)
+    copy_stream(file, buffer, memory, access.buffer, bytes);
+  else
+    copy_stream(memory, access.buffer, file, buffer, bytes);
+}
+
+Outcome read_sieved(const Access& access, const SieveWindow& window, std::byte* buffer,
+                    Driver& driver) {
+  const Transfer whole{window.file, buffer};
+  const Outcome got = driver.transfer(Direction::read, {&whole, 1});
+  const std::int64_t valid_until = window.file.offset + got.bytes;
+  const std::int64_t bytes =
+      std::min(window.bytes, access.file->position_of(valid_until) - (access.first + window.done));
+  if (bytes > 0) sift(access, window, buffer, bytes);
+  return {std::max<std::int64_t>(bytes, 0), got.status};
+}
+
+/// What was stored of a window, in bytes of the access.
+Outcome write_window(const Access& access, const SieveWindow& window, std::byte* buffer,
+                     Driver& driver) {
+  sift(access, window, buffer, window.bytes);
+  const Transfer whole{window.file, buffer};
+  const Outcome put = driver.transfer(Direction::write, {&whole, 1});
+  if (put.status.ok()) return {window.bytes, {}};
+  const std::int64_t stored = access.file->position_of(window.file.offset + put.bytes);
+  return {stored - (access.first + window.done), put.status};
+}
+
+/// Read-modify-write of one window, locked so that nobody's bytes in the holes are lost meanwhile.
+Outcome write_sieved(const Access& access, const SieveWindow& window, std::byte* buffer,
+                     const Means& means) {
+  if (window.bytes == window.file.length) return write_window(access, window, buffer, means.driver);
+  const bool lock = !means.locked && means.hints.tamis_locks != Switch::disable;
+  RangeLock held(means.driver, window.file, lock ? LockKind::exclusive : LockKind::none);
+  if (!held.status().ok()) return {0, held.status()};
+  const Transfer whole{window.file, buffer};
+  const Outcome before = means.driver.transfer(Direction::read, {&whole, 1});
+  if (!before.status.ok()) return {0, before.status};
+  std::memset(buffer + before.bytes, 0,
+              static_cast<std::size_t>(window.file.length - before.bytes));
+  Outcome outcome = write_window(access, window, buffer, means.driver);
+  held.release();
+  outcome.status.keep_first(held.status());
+  return outcome;
+}
+
+Outcome move_sieved(const Access& access, const Means& means) {
+  const std::int64_t room = buffer_bytes(access, means.hints);
+  Scratch::Loan buffer = means.scratch.take(room);
+  Outcome outcome;
+  while (outcome.bytes < access.bytes) {
+    const SieveWindow window = next_window(access, outcome.bytes, room);
+    const Outcome part = access.direction == Direction::write
+                             ? write_sieved(access, window, buffer.data(), means)
+                             : read_sieved(access, window, buffer.data(), means.driver);
+    outcome.bytes += part.bytes;
+    outcome.status = part.status;
+    if (part.bytes < window.bytes || !part.status.ok()) break;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome move_alone(const Access& access, Method method, const Means& means) {
+  switch (method) {
+    case Method::direct:
+      return move_direct(access, means);
+    case Method::gather:
+      return move_gathered(access, means);
+    case Method::sieve:
+      return move_sieved(access, means);
+    case Method::nothing:
+      break;
+  }
+  return {};
+}
+
+}  // namespace tamis

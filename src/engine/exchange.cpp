@@ -1,0 +1,134 @@
+#include "engine/exchange.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "engine/exchange_parts.hpp"
+
+namespace tamis {
+namespace {
+
+/// What ranks tell each other at the end of an access.
+struct Verdict {
+  Status worst;
+  std::int32_t incomplete = 0;  // a realm was not moved whole: an error, or the file's end
+  void merge(const Verdict& other) {
+    worst.merge(other.worst);
+    incomplete |= other.incomplete;
+  }
+};
+
+/// Up to where some realms were moved.
+struct Marks {
+  std::array<std::int64_t, 32> good_until;
+  void merge(const Marks& other) {
+    for (std::size_t i = 0; i < good_until.size(); ++i)
+      good_until[i] = std::min(good_until[i], other.good_until[i]);
+  }
+};
+
+/// Leading bytes of the access that were moved, given up to where each realm was: views are
+/// ordered, so the first byte that is missing ends the count.
+std::int64_t count_moved(const Access& access, const FileRealms& realms,
+                         const std::vector<std::int64_t>& good_until) {
+  const std::int64_t end = access.first + access.bytes;
+  for (int i = 0; i < realms.count(); ++i) {
+    const std::int64_t good = good_until[static_cast<std::size_t>(i)];
+    const Extent realm = realms.realm(i);
+    if (good >= realm.end()) continue;
+    const Shipment lost = cut(*access.file, access.first, access.bytes, between(good, realm.end()));
+    if (lost.bytes > 0) return lost.first - access.first;
+  }
+  return end - access.first;
+}
+
+/// Only after something went short: every rank learns how far each realm got.
+Task<std::vector<std::int64_t>> gather_marks(Team& team, int realms, int my_realm,
+                                             std::int64_t good_until) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(realms), kWhole);
+  if (my_realm >= 0) all[static_cast<std::size_t>(my_realm)] = good_until;
+  Marks marks;
+  for (std::size_t done = 0; done < all.size(); done += marks.good_until.size()) {
+    const std::size_t part = std::min(marks.good_until.size(), all.size() - done);
+    marks.good_until.fill(kWhole);
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(done), part, marks.good_until.begin());
+    marks = co_await team.agree(marks);
+    std::copy_n(marks.good_until.begin(), part, all.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+  co_return all;
+}
+
+}  // namespace
+
+int Exchange::Run::my_realm() const {
+  const auto& ranks = plan.aggregators;
+  const auto mine = std::lower_bound(ranks.begin(), ranks.end(), team.rank());
+  if (mine == ranks.end() || *mine != team.rank()) return -1;
+  const auto index = static_cast<int>(mine - ranks.begin());
+  return index < strategy.realms.count() ? index : -1;
+}
+
+// All memory is taken before the first window: once ranks exchange, nobody may drop out.
+Task<Status> Exchange::prepare() {
+  if (staging_ != nullptr) co_return Status{};
+  Result<std::unique_ptr<Staging>> created = co_await Staging::create(team_, plan_);
+  if (!created.ok()) co_return created.status();
+  if (team_.topology().node_count() > 1) {
+    const std::size_t bytes = 2 * (kMessageHead + static_cast<std::size_t>(plan_.window_bytes));
+    messages_.reset(new (std::nothrow) std::byte[bytes]);
+    Verdict memory;
+    if (messages_ == nullptr) memory.worst = failure(Errc::no_memory, nullptr);
+    memory = co_await team_.agree(memory);
+    if (!memory.worst.ok()) co_return memory.worst;
+  }
+  staging_ = std::move(*created);
+  co_return Status{};
+}
+
+Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, const Survey& survey,
+                            Views& views) {
+  Verdict mine{access.error.travelling(team_.rank()), 0};
+  if (team_.topology().node_count() > 1) {
+    const Status told = co_await views.announce(team_, plan_.aggregators, access, views.is_new());
+    if (survey.ranks_with_new_view > 0) {
+      Verdict understood{told.travelling(team_.rank()), 0};
+      understood = co_await team_.agree(understood);
+      if (!understood.worst.ok()) co_return Outcome{0, told.ok() ? understood.worst : told};
+    }
+  }
+  const std::size_t message = kMessageHead + static_cast<std::size_t>(plan_.window_bytes);
+  Run run{team_,  driver_,  plan_, *staging_, messages_.get(), messages_.get() + message,
+          access, strategy, views};
+  Shipper shipper(run);
+  Server server(run);
+  {
+    // Both parts go on side by side: neither may keep the other from answering other ranks.
+    Driven<bool> serving(server.serve());
+    Driven<bool> shipping(shipper.ship());
+    co_await until([&] {
+      const bool served = serving.advance();
+      const bool shipped = shipping.advance();
+      return shipped && (served || serving.advance());
+    });
+    static_cast<void>(serving.take() && shipping.take());
+  }
+  for (int realm = 0; realm < strategy.realms.count(); ++realm)
+    if (team_.beside_me(run.owner(realm)))
+      staging_->uses(realm) += strategy.realms.windows(realm, plan_.window_bytes);
+
+  mine.worst.merge(server.status().travelling(team_.rank()));
+  mine.incomplete = server.good_until() != kWhole ? 1 : 0;
+  const Verdict verdict = co_await team_.agree(mine);
+  Outcome outcome{access.bytes, verdict.worst};
+  if (verdict.incomplete != 0) {
+    const std::vector<std::int64_t> marks =
+        co_await gather_marks(team_, strategy.realms.count(), run.my_realm(), server.good_until());
+    outcome.bytes = count_moved(access, strategy.realms, marks);
+  }
+  // A rank's own error tells more than the same error seen from elsewhere.
+  if (!access.error.ok()) outcome.status = access.error;
+  co_return outcome;
+}
+
+}  // namespace tamis

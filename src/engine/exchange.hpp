@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+
+#include "drivers/driver.hpp"
+#include "engine/staging.hpp"
+#include "engine/views.hpp"
+#include "plan/strategy.hpp"
+
+namespace tamis {
+
+/// Two-phase access: moves bytes between ranks and the aggregators' windows, and windows between
+/// memory and storage. One body for both directions:
+///   write: (read the window first where it has holes) -> ranks fill it -> transfer
+///   read:  transfer -> ranks empty it
+/// Every rank plays two parts at once: it *ships* its own bytes window by window, and, if it
+/// aggregates, *serves* the windows of its realm. Whatever fails, both parts go through all
+/// windows, so nobody waits for ever; storing stops at the first error and all learn of it at the
+/// end.
+class Exchange {
+ public:
+  Exchange(Team& team, Driver& driver, const Circumstances& plan)
+      : team_(team), driver_(driver), plan_(plan) {}
+
+  /// Collective: gets all memory an exchange needs, at first use. The same answer on every rank.
+  Task<Status> prepare();
+
+  /// Collective. REQUIRES: prepare() was ok; strategy.route is two_phase; every access is ordered.
+  Task<Outcome> run(const Access& access, const Strategy& strategy, const Survey& survey,
+                    Views& views);
+
+ private:
+  struct Run;  // one two-phase access on this rank
+  class Shipper;
+  class Server;
+
+  Team& team_;
+  Driver& driver_;
+  const Circumstances& plan_;
+  std::unique_ptr<Staging> staging_;
+  std::unique_ptr<std::byte[]> messages_;  // one to ship, one to serve; only between nodes
+};
+
+}  // namespace tamis

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <cstring>
+
+#include "engine/exchange_parts.hpp"
+
+namespace tamis {
+
+Task<bool> Exchange::Server::serve() {
+  if (realm_ < 0) co_return true;
+  const std::int64_t rounds = run_.rounds();
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    if (round >= kWindowsInFlight) co_await end(round - kWindowsInFlight);
+    co_await begin(round);
+  }
+  for (std::int64_t round = std::max<std::int64_t>(0, rounds - kWindowsInFlight); round < rounds;
+       ++round)
+    co_await end(round);
+  co_return true;
+}
+
+// Makes the window ready for the ranks and opens it.
+Task<bool> Exchange::Server::begin(std::int64_t round) {
+  const Extent window = run_.window(realm_, round);
+  if (window.empty()) co_return true;
+  const WindowUse use = run_.staging.use(realm_, run_.staging.uses(realm_) + round);
+  slot(round).touched = window;
+  if (run_.declares()) {
+    const auto all = static_cast<std::uint32_t>(run_.team.seats());
+    co_await until([&] { return use.state->declared.load() == all; });
+    Coverage coverage = use.state->collect();
+    coverage.add(declared_far(window));
+    prefill(slot(round), use, window, coverage);
+  }
+  if (!run_.write()) fill(use, window);
+  use.state->opened.fetch_add(1);
+  run_.team.ring_all();
+  if (!run_.write()) co_await send_far(use, window);
+  co_return true;
+}
+
+// Waits until the ranks are done with the window; stores what they put in.
+Task<bool> Exchange::Server::end(std::int64_t round) {
+  const Extent window = run_.window(realm_, round);
+  if (window.empty()) co_return true;
+  const WindowUse use = run_.staging.use(realm_, run_.staging.uses(realm_) + round);
+  if (run_.write()) co_await receive_far(use, window);
+  const std::uint32_t all = (use.number + 1) * static_cast<std::uint32_t>(run_.team.seats());
+  co_await until([&] { return use.state->arrived.load() == all; });
+  if (run_.write()) store(slot(round), use, window);
+  co_return true;
+}
+
+Coverage Exchange::Server::declared_far(const Extent& window) const {
+  Coverage coverage;
+  for (const auto& [rank, remote] : run_.views.remote())
+    if (remote.bytes > 0)
+      coverage.add(coverage_of(remote.file, cut(remote.file, remote.first, remote.bytes, window)));
+  return coverage;
+}
+
+// A window with holes is read before it is filled, under a lock that lasts until it is stored, so
+// that neither old bytes in the holes nor those of others who write there meanwhile are lost.
+void Exchange::Server::prefill(Slot& slot, const WindowUse& use, const Extent& window,
+                               const Coverage& coverage) {
+  slot.touched = coverage.bytes > 0 ? between(coverage.first, coverage.last) : Extent{};
+  const Extent part = slot.touched;
+  if (part.empty() || coverage.tiles(part) || part.offset >= good_until_) return;
+  const bool lock = run_.plan.hints.tamis_locks != Switch::disable;
+  slot.lock.emplace(run_.driver, part, lock ? LockKind::exclusive : LockKind::none);
+  if (!slot.lock->status().ok()) {
+    note({0, slot.lock->status()}, part);
+    return;
+  }
+  std::byte* memory = use.memory + (part.offset - window.offset);
+  const Transfer old{part, memory};
+  const Outcome got = run_.driver.transfer(Direction::read, {&old, 1});
+  if (!got.status.ok()) note({0, got.status}, part);
+  std::memset(memory + got.bytes, 0, static_cast<std::size_t>(part.length - got.bytes));
+}
+
+void Exchange::Server::fill(const WindowUse& use, const Extent& window) {
+  std::int64_t valid_until = window.offset;
+  if (window.offset < good_until_) {
+    const Transfer whole{window, use.memory};
+    const Outcome got = run_.driver.transfer(Direction::read, {&whole, 1});
+    note(got, window);
+    valid_until = window.offset + got.bytes;
+  }
+  use.state->valid_until.store(valid_until);
+}
+
+void Exchange::Server::store(Slot& slot, const WindowUse& use, const Extent& window) {
+  const Extent part = slot.touched;
+  if (!part.empty() && part.offset < good_until_) {
+    const Transfer whole{part, use.memory + (part.offset - window.offset)};
+    note(run_.driver.transfer(Direction::write, {&whole, 1}), part);
+  }
+  if (!slot.lock) return;
+  slot.lock->release();
+  status_.keep_first(slot.lock->status());
+  slot.lock.reset();
+}
+
+// Bytes of the realm before the first one that could not be moved are good; nothing is tried
+// beyond it.
+void Exchange::Server::note(const Outcome& outcome, const Extent& part) {
+  status_.keep_first(outcome.status);
+  if (outcome.bytes < part.length) good_until_ = std::min(good_until_, part.offset + outcome.bytes);
+}
+
+// Ranks of other nodes send what they have for the window, lowest rank first, one at a time: the
+// memory for messages does not grow with the number of ranks.
+Task<bool> Exchange::Server::receive_far(const WindowUse& use, const Extent& window) {
+  Comm& comm = run_.team.comm();
+  for (const auto& [rank, remote] : run_.views.remote()) {
+    const Shipment shipment = cut(remote.file, remote.first, remote.bytes, window);
+    if (shipment.bytes == 0) continue;
+    std::byte* const buffer = run_.serve_message;
+    const auto size = kMessageHead + static_cast<std::size_t>(shipment.bytes);
+    Ticket ticket = comm.receive(rank, kTagData, {buffer, size});
+    co_await until([&] { return comm.done(ticket); });
+    copy_message(remote.file, shipment, window, use.memory, buffer + kMessageHead, true);
+  }
+  co_return true;
+}
+
+Task<bool> Exchange::Server::send_far(const WindowUse& use, const Extent& window) {
+  Comm& comm = run_.team.comm();
+  const std::int64_t valid_until = use.state->valid_until.load();
+  const Extent valid = between(window.offset, std::min(valid_until, window.end()));
+  for (const auto& [rank, remote] : run_.views.remote()) {
+    const Shipment whole = cut(remote.file, remote.first, remote.bytes, window);
+    if (whole.bytes == 0) continue;
+    std::byte* const buffer = run_.serve_message;
+    std::memcpy(buffer, &valid_until, kMessageHead);
+    const Shipment there = cut(remote.file, remote.first, remote.bytes, valid);
+    if (there.bytes > 0)
+      copy_message(remote.file, there, window, use.memory, buffer + kMessageHead, false);
+    const auto size = kMessageHead + static_cast<std::size_t>(whole.bytes);
+    Ticket ticket = comm.send(rank, kTagData, {buffer, size});
+    co_await until([&] { return comm.done(ticket); });
+  }
+  co_return true;
+}
+
+}  // namespace tamis

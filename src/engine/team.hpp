@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "comm/task.hpp"
+#include "engine/write_gate.hpp"
+
+namespace tamis {
+
+/// Message tags of the engine; one Comm serves one file, so they need not differ between files.
+enum Tag : int {
+  kTagForm = 0,
+  kTagAgree = 1,
+  kTagText = 2,
+  kTagAnnounce = 3,
+  kTagLoop = 4,
+  kTagData = 5
+};
+
+/// The ranks of one open file as the engine sees them: their Comm, the memory each node's ranks
+/// share, and small agreements. Inside a node an agreement is one write to shared memory and one
+/// wake-up; leaders of nodes exchange messages.
+class Team {
+ public:
+  ~Team() { comm_.set_doorbell(nullptr); }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  /// Collective. Where shared memory is refused on any rank, or `shared_memory` is false, every
+  /// rank becomes a node of its own. The comm must outlive the team.
+  static Task<Result<std::unique_ptr<Team>>> form(Comm& comm, int pretend_nodes,
+                                                  bool shared_memory);
+
+  int rank() const { return comm_.rank(); }
+  int size() const { return comm_.size(); }
+  Comm& comm() { return comm_; }
+  const Topology& topology() const { return topology_; }
+  bool beside_me(int rank) const { return node_of(rank) == node_of(comm_.rank()); }
+  /// Number of ranks on this node; they are the first seats.
+  int seats() const { return seats_; }
+  int seat_of(int rank) const { return topology_.local_index(rank); }
+
+  /// Collective: every rank gets the merge of all contributions. T is a small plain struct with
+  /// `void merge(const T&)` whose result does not depend on the order.
+  template <typename T>
+  Task<T> agree(T mine);
+
+  /// The words that keep this node's plain and sieving writes apart.
+  WriteGate::Words gate();
+  std::vector<WriteGate::Word*> plain_writers();
+
+  /// Rings the doorbell of a rank of this node.
+  void ring(int seat) { comm_.ring(seat_data(seat).doorbell); }
+  void ring_all();
+
+  /// Collective over the node's ranks: memory they all see, zeroed; freed with the result. Fails on
+  /// all ranks of the team where it fails on one.
+  Task<Result<std::unique_ptr<Segment>>> share(std::int64_t bytes);
+
+ private:
+  static constexpr std::size_t kPayload = 384;
+  struct alignas(64) Seat {
+    Doorbell doorbell;
+    alignas(64) WriteGate::Word writing;
+    alignas(64) std::byte payload[2][kPayload];
+  };
+  struct alignas(64) Board {
+    std::atomic<std::uint32_t> arrived;
+    alignas(64) WriteGate::Word sievers;
+    alignas(64) std::atomic<std::uint32_t> generation;
+    std::byte result[2][kPayload];
+  };
+  struct Merger {  // a type's merge, without its type
+    std::size_t bytes;
+    void (*merge)(std::byte* into, const std::byte* from);
+  };
+
+  Team(Comm& comm, Topology topology);
+  int node_of(int rank) const { return topology_.node_of[static_cast<std::size_t>(rank)]; }
+  Board& board() { return *reinterpret_cast<Board*>(segment_->data()); }
+  Seat& seat_data(int seat) {
+    return reinterpret_cast<Seat*>(segment_->data() + sizeof(Board))[seat];
+  }
+  Task<bool> agree_bytes(std::byte* mine, Merger merger);
+  Task<bool> publish(std::uint32_t round, Merger merger);
+  void sit_down(std::unique_ptr<Segment> segment);
+
+  Comm& comm_;
+  Topology topology_;
+  int seats_ = 1;
+  std::unique_ptr<Segment> segment_;
+  std::uint32_t rounds_ = 0;  // agreements so far; equal on every rank
+};
+
+/// Merge over an explicit list of ranks by messages alone: recursive doubling, O(log n) messages
+/// per rank. `index` is this rank's place in `ranks`. Merges into `mine`.
+Task<bool> agree_by_messages(Comm& comm, std::vector<std::int32_t> ranks, int index,
+                             std::byte* mine, std::size_t bytes,
+                             void (*merge)(std::byte*, const std::byte*));
+
+/// Collective over the comm: rank 0's text reaches every rank, along a binomial tree.
+Task<std::string> broadcast_text(Comm& comm, std::string text);
+
+template <typename T>
+void merge_bytes(std::byte* into, const std::byte* from) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T a;
+  T b;
+  std::memcpy(&a, into, sizeof(T));
+  std::memcpy(&b, from, sizeof(T));
+  a.merge(b);
+  std::memcpy(into, &a, sizeof(T));
+}
+
+template <typename T>
+Task<T> Team::agree(T mine) {
+  static_assert(sizeof(T) <= kPayload && std::is_trivially_copyable_v<T>);
+  std::byte bytes[sizeof(T)];
+  std::memcpy(bytes, &mine, sizeof(T));
+  const Merger merger{sizeof(T), &merge_bytes<T>};
+  const bool done = co_await agree_bytes(bytes, merger);
+  static_cast<void>(done);
+  std::memcpy(&mine, bytes, sizeof(T));
+  co_return mine;
+}
+
+}  // namespace tamis

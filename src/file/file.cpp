@@ -1,0 +1,187 @@
+#include "file/file.hpp"
+
+#include <functional>
+
+#include "base/checked.hpp"
+#include "file/agreements.hpp"
+
+namespace tamis {
+namespace {
+
+/// True where every byte of the stream up to `end` has an offset that fits into 64 bits.
+bool fits(const Layout& layout, std::int64_t end) {
+  if (layout.loop.size() == 0) return end == 0;
+  const auto copies = checked_mul(end / layout.loop.size() + 1, layout.loop.extent());
+  if (!copies) return false;
+  const auto last = checked_add(*copies, layout.loop.true_ub());
+  return last && checked_add(*last, layout.displacement);
+}
+
+}  // namespace
+
+Task<Status> File::close() {
+  // Nobody deletes or reopens the file before all ranks are done with it.
+  Status status = driver_->close();
+  status = co_await agree_status(*team_, status);
+  if ((amode_ & kDeleteOnClose) != 0) {
+    Status removed;
+    if (team_->rank() == 0) removed = storage_->remove(path_);
+    removed = co_await agree_status(*team_, removed);
+    status.keep_first(removed);
+  }
+  co_return status;
+}
+
+Task<Status> File::change_size(std::int64_t bytes, Status error,
+                               Status (Driver::*change)(std::int64_t)) {
+  if (error.ok() && !writable())
+    error = failure(Errc::read_only, "the file is open for reading only");
+  Status status = co_await agree_status(*team_, error, bytes);
+  if (status.code == Errc::not_same) status.note = "ranks give different sizes";
+  if (!status.ok()) co_return status;
+  if (team_->rank() == 0) status = (driver_.get()->*change)(bytes);
+  co_return co_await agree_status(*team_, status);
+}
+
+Task<Status> File::set_size(std::int64_t bytes, Status error) {
+  return change_size(bytes, error, &Driver::resize);
+}
+
+Task<Status> File::preallocate(std::int64_t bytes, Status error) {
+  return change_size(bytes, error, &Driver::preallocate);
+}
+
+Task<Status> File::sync(Status error) {
+  Status status = error;
+  if (status.ok() && writable()) status = driver_->sync();
+  co_return co_await agree_status(*team_, status);
+}
+
+Task<Status> File::set_atomicity(bool atomic, Status error) {
+  if (error.ok() && atomic && !engine_->plan().storage.locks)
+    error = failure(Errc::unsupported_operation,
+                    "atomic mode needs byte-range locks, which this storage refuses");
+  Status status = co_await agree_status(*team_, error, atomic ? 1 : 0);
+  if (status.code == Errc::not_same) status.note = "ranks give different atomicity flags";
+  if (status.ok()) engine_->set_atomic(atomic);
+  co_return status;
+}
+
+Task<Status> File::set_view(View view, std::vector<HintText> hints, Status error) {
+  const auto datarep = static_cast<std::int64_t>(std::hash<std::string>{}(view.datarep));
+  Status status = co_await agree_status(*team_, error, view.etype_bytes, datarep);
+  if (status.code == Errc::not_same)
+    status.note = "ranks give etypes of different extents or different data representations";
+  if (!status.ok()) co_return status;
+  status = co_await renew_hints(std::move(hints));
+  if (!status.ok()) co_return status;
+  view_ = std::move(view);
+  position_ = 0;
+  engine_->renew_view();
+  co_return status;
+}
+
+Task<Status> File::set_info(std::vector<HintText> hints, Status error) {
+  Status status = co_await agree_status(*team_, error);
+  if (status.ok()) status = co_await renew_hints(std::move(hints));
+  co_return status;
+}
+
+namespace {
+
+struct AnyHints {
+  std::int32_t any = 0;
+  void merge(const AnyHints& other) { any |= other.any; }
+};
+
+}  // namespace
+
+// As at open, rank 0's hints are taken.
+Task<Status> File::renew_hints(std::vector<HintText> texts) {
+  AnyHints given{texts.empty() ? 0 : 1};
+  given = co_await team_->agree(given);
+  if (given.any == 0) co_return Status{};
+  Hints wanted = hints_;
+  std::vector<IgnoredHint> ignored = apply_hints(texts, wanted);
+  ignored_hints_.insert(ignored_hints_.end(), ignored.begin(), ignored.end());
+  const std::string text = co_await broadcast_text(*comm_, encode(wanted));
+  if (!decode(text, wanted)) co_return failure(Errc::internal, "hints of rank 0 are unreadable");
+  // The team is formed once: its split into nodes cannot change any more.
+  wanted.tamis_pretend_nodes = hints_.tamis_pretend_nodes;
+  wanted.tamis_shared_memory = hints_.tamis_shared_memory;
+  if (wanted == hints_) co_return Status{};
+  hints_ = std::move(wanted);
+  co_return co_await start_engine();
+}
+
+Result<std::int64_t> File::size() { return driver_->size(); }
+
+/// Reserves the range of the view's stream that a request names.
+Status File::place(const AccessRequest& request, Access& access) {
+  access = {.direction = request.direction,
+            .buffer = request.buffer,
+            .memory = &request.memory,
+            .file = &view_.layout,
+            .first = 0,
+            .bytes = request.memory.size(),
+            .error = request.error};
+  if (!request.error.ok()) return request.error;
+  if (view_.etype_bytes == 0)
+    return access.bytes == 0 ? Status{} : failure(Errc::io, "the etype of the view holds no data");
+  if (access.bytes % view_.etype_bytes != 0)
+    return failure(Errc::io, "the access is not a whole number of etypes");
+  const std::int64_t etypes = access.bytes / view_.etype_bytes;
+  const std::int64_t start = request.explicit_offset ? request.offset : position_.load();
+  const auto first = checked_mul(start, view_.etype_bytes);
+  if (!first) return failure(Errc::arg, "the offset leaves the range of 64 bits");
+  const auto end = checked_add(*first, access.bytes);
+  if (access.bytes > 0 && view_.layout.loop.size() == 0)
+    return failure(Errc::io, "the filetype of the view holds no data");
+  if (!end || (access.bytes > 0 && !fits(view_.layout, *end)))
+    return failure(Errc::arg, "the access leaves the range of 64-bit offsets");
+  access.first = *first;
+  if (!request.explicit_offset) position_.fetch_add(etypes);
+  return {};
+}
+
+Outcome File::access(const AccessRequest& request) {
+  Access access;
+  const Status placed = place(request, access);
+  if (!placed.ok()) return {0, placed};
+  return engine_->independent(access);
+}
+
+Task<Outcome> File::access_all(AccessRequest request) {
+  Access access;
+  access.error = place(request, access);
+  co_return co_await engine_->collective(access);
+}
+
+Result<std::int64_t> File::seek(std::int64_t offset, Whence whence) {
+  std::int64_t base = 0;
+  if (whence == Whence::current) base = position_;
+  if (whence == Whence::end) {
+    if (!view_.layout.is_ordered())
+      return failure(Errc::unsupported_operation,
+                     "the view's end cannot be told: it overlaps itself");
+    const Result<std::int64_t> bytes = driver_->size();
+    if (!bytes.ok()) return bytes.status();
+    const std::int64_t before = view_.layout.position_of(*bytes);
+    const std::int64_t etype = std::max<std::int64_t>(view_.etype_bytes, 1);
+    base = (before + etype - 1) / etype;
+  }
+  const auto target = checked_add(base, offset);
+  if (!target || *target < 0) return failure(Errc::arg, "the pointer would leave the file");
+  position_ = *target;
+  return *target;
+}
+
+Result<std::int64_t> File::byte_offset(std::int64_t etypes) const {
+  const auto position = checked_mul(etypes, view_.etype_bytes);
+  if (!position || etypes < 0 || !fits(view_.layout, *position))
+    return failure(Errc::arg, "the offset lies outside the view");
+  if (view_.layout.loop.size() == 0) return view_.layout.displacement;
+  return view_.layout.offset_of(*position);
+}
+
+}  // namespace tamis

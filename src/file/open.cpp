@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <thread>
+
+#include "file/agreements.hpp"
+#include "file/file.hpp"
+
+namespace tamis {
+namespace {
+
+/// Capabilities as all ranks see them: plans must be equal, so the weaker word counts.
+struct SharedCapabilities {
+  double operation_ns = 0;
+  double byte_ns = 0;
+  double lock_ns = 0;
+  std::int64_t block_bytes = 1;
+  std::int64_t stripe_bytes = 0;
+  std::int32_t no_locks = 0;
+  std::int32_t cannot_read_back = 0;
+  std::int32_t cores = 1;
+
+  void merge(const SharedCapabilities& other) {
+    operation_ns = std::max(operation_ns, other.operation_ns);
+    byte_ns = std::max(byte_ns, other.byte_ns);
+    lock_ns = std::max(lock_ns, other.lock_ns);
+    block_bytes = std::max(block_bytes, other.block_bytes);
+    stripe_bytes = std::max(stripe_bytes, other.stripe_bytes);
+    no_locks |= other.no_locks;
+    cannot_read_back |= other.cannot_read_back;
+    cores = std::max(cores, other.cores);
+  }
+};
+
+SharedCapabilities share(const Capabilities& own) {
+  return {.operation_ns = own.operation_ns,
+          .byte_ns = own.byte_ns,
+          .lock_ns = own.lock_ns,
+          .block_bytes = own.block_bytes,
+          .stripe_bytes = own.stripe_bytes,
+          .no_locks = own.locks ? 0 : 1,
+          .cannot_read_back = own.can_read_back ? 0 : 1,
+          .cores = static_cast<std::int32_t>(std::max(1U, std::thread::hardware_concurrency()))};
+}
+
+Capabilities merge(Capabilities own, const SharedCapabilities& all) {
+  own.operation_ns = all.operation_ns;
+  own.byte_ns = all.byte_ns;
+  own.lock_ns = all.lock_ns;
+  own.block_bytes = all.block_bytes;
+  own.stripe_bytes = all.stripe_bytes;
+  own.locks = all.no_locks == 0;
+  own.can_read_back = all.cannot_read_back == 0;
+  return own;
+}
+
+OpenMode open_mode(unsigned amode, bool creates) {
+  return {.read = (amode & (kReadOnly | kReadWrite)) != 0,
+          .write = (amode & (kWriteOnly | kReadWrite)) != 0,
+          .create = creates && (amode & kCreate) != 0,
+          .exclusive = creates && (amode & kExclusive) != 0,
+          .delete_on_close = (amode & kDeleteOnClose) != 0};
+}
+
+}  // namespace
+
+File::File(std::unique_ptr<Comm> comm, OpenRequest request)
+    : comm_(std::move(comm)), name_(std::move(request.name)), amode_(request.amode) {}
+
+File::~File() = default;
+
+Task<Result<std::unique_ptr<File>>> File::open(std::unique_ptr<Comm> comm, OpenRequest request,
+                                               StorageTable& storages) {
+  const Status error = request.error;
+  std::vector<HintText> texts = std::move(request.hints);
+  std::unique_ptr<File> file(new File(std::move(comm), std::move(request)));
+  Status status = co_await file->agree_hints(std::move(texts));
+  Result<std::unique_ptr<Team>> team =
+      co_await Team::form(*file->comm_, file->hints_.tamis_pretend_nodes,
+                          file->hints_.tamis_shared_memory != Switch::disable);
+  if (!team.ok()) co_return team.status();
+  file->team_ = std::move(*team);
+
+  status.keep_first(error);
+  status = co_await agree_status(*file->team_, status, file->amode_);
+  if (status.code == Errc::not_same)
+    status.note = "ranks open the file with different access modes";
+  if (status.ok()) status = co_await file->open_storage(storages);
+  if (status.ok()) status = co_await file->start_engine();
+  if (status.ok() && (file->amode_ & kAppend) != 0) status = co_await file->go_to_end();
+  if (!status.ok()) co_return status;
+  co_return std::move(file);
+}
+
+// One broadcast: rank 0's hints are in force everywhere, whatever others were given.
+Task<Status> File::agree_hints(std::vector<HintText> texts) {
+  ignored_hints_ = apply_hints(texts, hints_);
+  const std::string text = co_await broadcast_text(*comm_, encode(hints_));
+  if (!decode(text, hints_)) co_return failure(Errc::internal, "hints of rank 0 are unreadable");
+  co_return Status{};
+}
+
+// Rank 0 goes first, so that exclusive creation is decided by one process and the others find the
+// file in place.
+Task<Status> File::open_storage(StorageTable& storages) {
+  Status status;
+  Result<Storage*> found = storages.find(name_, path_);
+  if (found.ok())
+    storage_ = *found;
+  else
+    status = found.status();
+  status = co_await agree_status(*team_, status);
+  for (const bool first : {true, false}) {
+    if (!status.ok()) break;
+    if ((team_->rank() == 0) == first) status = open_driver(first);
+    status = co_await agree_status(*team_, status);
+  }
+  if (!status.ok() && driver_ != nullptr) static_cast<void>(driver_->close());
+  co_return status;
+}
+
+Status File::open_driver(bool creates) {
+  Result<std::unique_ptr<Driver>> opened = storage_->open(path_, open_mode(amode_, creates));
+  if (!opened.ok()) return opened.status();
+  driver_ = std::move(*opened);
+  return {};
+}
+
+// MPI_MODE_APPEND: pointers start at the end of the file.
+Task<Status> File::go_to_end() {
+  const Result<std::int64_t> end = driver_->size();
+  if (end.ok()) position_ = *end;
+  co_return co_await agree_status(*team_, end.status());
+}
+
+// Also after a change of hints: the plan is made anew, staging memory with it.
+Task<Status> File::start_engine() {
+  SharedCapabilities shared = share(driver_->capabilities());
+  shared = co_await team_->agree(shared);
+  hints_.filesystem_type = driver_->capabilities().name;
+  Circumstances plan{.hints = hints_,
+                     .storage = merge(driver_->capabilities(), shared),
+                     .aggregators = choose_aggregators(team_->topology(), hints_, shared.cores),
+                     .window_bytes = choose_window(hints_, team_->topology().node_count()),
+                     .ranks = team_->size(),
+                     .cores = shared.cores,
+                     .atomic = engine_ != nullptr && engine_->plan().atomic};
+  engine_ = std::make_unique<Engine>(*team_, *driver_, std::move(plan));
+  co_return Status{};
+}
+
+}  // namespace tamis

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "layout/extent.hpp"
+#include "layout/layout.hpp"
+
+namespace tamis {
+
+/// A position in a layout's stream. Starts anywhere in O(depth * log), goes on from there in
+/// constant time per run; its memory is proportional to the depth of the dataloop, and up to a
+/// depth of seven it allocates nothing. A cheap value: a copy goes on independently.
+/// The layout must outlive the cursor. Offsets met must fit in 64 bits (Layout::offset_of, which
+/// saturates, tells beforehand).
+class Cursor {
+ public:
+  explicit Cursor(const Layout& layout, std::int64_t position = 0);
+
+  /// Stream position of the next byte.
+  std::int64_t position() const { return position_; }
+  bool at_end() const { return position_ == size_; }  ///< true once position() == layout.size()
+
+  /// Moves to a stream position. REQUIRES: 0 <= position <= size().
+  void seek(std::int64_t position);
+  /// Moves to the first stream byte at or beyond `offset` (to the end where there is none).
+  /// REQUIRES: the layout is ordered.
+  void seek_offset(std::int64_t offset);
+
+  /// The next bytes of the stream as one strided run of at most `limit` bytes, as long as can be
+  /// told without looking beyond the innermost loop; advances past it.
+  /// A block that does not fit into `limit`, or was entered in the middle, comes alone (count 1).
+  /// Strides are positive where the layout is ordered; otherwise they may be anything.
+  /// REQUIRES: limit >= 1 and not at_end().
+  Run next(std::int64_t limit);
+
+ private:
+  // A loop that is being walked. The outermost frame stands for the copies of the dataloop.
+  struct Frame {
+    const Dataloop::Node* list;   // blockindexed, indexed, structure; nullptr: at a stride
+    const Dataloop::Node* child;  // of every iteration but in structures; nullptr: contiguous
+    std::int64_t origin;          // offset of the first iteration
+    std::int64_t index;
+    std::int64_t count;
+    std::int64_t stride;
+    std::int64_t block;  // bytes per iteration where they are equal
+
+    std::int64_t offset() const;  // of the current iteration
+    std::int64_t bytes() const;   // of the current iteration
+    const Dataloop::Node* inside() const;
+    std::int64_t enter(std::int64_t rest);  // to the iteration with byte `rest`; what is left of it
+    std::int64_t regular(std::int64_t most) const;
+    std::int64_t step() const;  // from this iteration to the next one, which exists
+  };
+  static constexpr std::size_t kInlineFrames = 8;
+
+  Frame* frames() { return spilled_.empty() ? inline_.data() : spilled_.data(); }
+  Frame& top() { return frames()[depth_ - 1]; }
+  Frame copies() const;
+  void push(const Dataloop::Node& node, std::int64_t origin);
+  void descend();
+  void advance(std::int64_t iterations);
+
+  const Layout* layout_;
+  std::int64_t size_;
+  std::int64_t position_ = 0;
+  std::int64_t within_ = 0;  // bytes of the current block already passed
+  std::size_t depth_ = 0;    // frames in use; 0 at the end
+  std::array<Frame, kInlineFrames> inline_{};
+  std::vector<Frame> spilled_;  // all frames of deeper trees
+};
+
+}  // namespace tamis

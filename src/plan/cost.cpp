@@ -1,0 +1,106 @@
+#include "plan/cost.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tamis {
+namespace {
+
+// One more entry of a vectored transfer, where pieces touch in the file but not in memory.
+constexpr double kVectorEntryNs = 60;
+
+double windows_of(std::int64_t bytes, std::int64_t window) {
+  return static_cast<double>((bytes + window - 1) / std::max<std::int64_t>(window, 1));
+}
+
+double direct_cost(const Shape& shape, const Capabilities& storage) {
+  const auto extra = static_cast<double>(std::max<std::int64_t>(0, shape.memory_blocks - 1));
+  return static_cast<double>(shape.file_blocks) * storage.operation_ns + extra * kVectorEntryNs +
+         static_cast<double>(shape.bytes) * storage.byte_ns;
+}
+
+double walk_cost(const Shape& shape) {
+  return static_cast<double>(shape.bytes) * kCopyByteNs +
+         static_cast<double>(shape.file_blocks + shape.memory_blocks) * kPieceNs;
+}
+
+double gather_cost(const Shape& shape, const Capabilities& storage, std::int64_t window) {
+  const double operations =
+      static_cast<double>(shape.file_blocks) + windows_of(shape.bytes, window) - 1;
+  return operations * storage.operation_ns + static_cast<double>(shape.bytes) * storage.byte_ns +
+         walk_cost(shape);
+}
+
+double sieve_cost(Direction direction, const Shape& shape, const Hints& hints,
+                  const Capabilities& storage) {
+  const bool write = direction == Direction::write;
+  const std::int64_t window = write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+  const double passes = write ? 2 : 1;
+  const double lock = write ? storage.lock_ns : 0;
+  return passes * static_cast<double>(shape.span) * storage.byte_ns +
+         windows_of(shape.span, window) * (passes * storage.operation_ns + lock) + walk_cost(shape);
+}
+
+/// Why sieving is out of the question; nullptr where it is allowed.
+const char* sieve_refused(Direction direction, const Shape& shape, const Hints& hints,
+                          const Capabilities& storage) {
+  const bool write = direction == Direction::write;
+  const Switch wish = write ? hints.romio_ds_write : hints.romio_ds_read;
+  if (!shape.ordered) return "the view goes back and forth in the file";
+  if (shape.file_blocks <= 1) return "the access is contiguous in the file";
+  if (wish == Switch::disable) return "sieving is disabled by hint";
+  if (write && !storage.can_read_back) return "the file cannot be read back";
+  if (write && !storage.locks && hints.tamis_locks != Switch::disable)
+    return "the storage refuses byte-range locks";
+  if (write && !storage.guarded && wish != Switch::enable)
+    return "ranks of other nodes may write into the holes without a lock";
+  return nullptr;
+}
+
+bool sieve_wished(Direction direction, const Hints& hints) {
+  return (direction == Direction::write ? hints.romio_ds_write : hints.romio_ds_read) ==
+         Switch::enable;
+}
+
+}  // namespace
+
+const char* name(Method method) {
+  constexpr std::array names = {"nothing", "direct", "gather", "sieve"};
+  return names.at(static_cast<std::size_t>(method));
+}
+
+Shape shape_of(const Access& access) {
+  Shape shape{.bytes = access.bytes};
+  if (access.bytes == 0) return shape;
+  shape.ordered = access.file->is_ordered();
+  shape.span = shape.ordered ? access.span().length : 0;
+  shape.file_blocks = access.file->blocks_in(access.first, access.bytes);
+  shape.memory_blocks = access.memory->blocks_in(0, access.bytes);
+  return shape;
+}
+
+Choice choose_method(Direction direction, const Shape& shape, const Hints& hints,
+                     const Capabilities& storage) {
+  if (shape.bytes == 0) return {Method::nothing, 0, "no bytes"};
+  const std::int64_t window =
+      direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+  const Choice direct{Method::direct, direct_cost(shape, storage), "pieces are large or few"};
+  if (shape.file_blocks == 1 && shape.memory_blocks == 1)
+    return {Method::direct, direct.cost_ns, "one piece in memory and file"};
+
+  const Choice gather{Method::gather, gather_cost(shape, storage, window),
+                      "memory is in smaller pieces than the file"};
+  const char* refused = sieve_refused(direction, shape, hints, storage);
+  Choice best = gather.cost_ns < direct.cost_ns ? gather : direct;
+  if (refused != nullptr) {
+    if (best.method == Method::direct && shape.file_blocks > 1) best.reason = refused;
+    return best;
+  }
+  const Choice sieve{Method::sieve, sieve_cost(direction, shape, hints, storage),
+                     "many small pieces with small holes"};
+  if (sieve_wished(direction, hints)) return {Method::sieve, sieve.cost_ns, "enabled by hint"};
+  if (sieve.cost_ns < best.cost_ns) return sieve;
+  return best;
+}
+
+}  // namespace tamis

@@ -1,0 +1,54 @@
+#include "plan/realms.hpp"
+
+#include <algorithm>
+
+namespace tamis {
+namespace {
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+}  // namespace
+
+FileRealms FileRealms::even(const Extent& region, int count, std::int64_t alignment,
+                            std::int64_t least_bytes) {
+  FileRealms realms;
+  realms.region_ = region;
+  realms.origin_ = region.offset / alignment * alignment;
+  const std::int64_t share = divide_up(region.end() - realms.origin_, count);
+  const std::int64_t wanted = std::max(share, least_bytes);
+  realms.realm_bytes_ = divide_up(wanted, alignment) * alignment;
+  realms.count_ = static_cast<int>(divide_up(region.end() - realms.origin_, realms.realm_bytes_));
+  return realms;
+}
+
+Extent FileRealms::realm(int index) const {
+  const std::int64_t begin = origin_ + index * realm_bytes_;
+  return intersect(region_, {begin, realm_bytes_});
+}
+
+std::int64_t FileRealms::grid_begin(int index, std::int64_t window_bytes) const {
+  const std::int64_t begin = origin_ + index * realm_bytes_;
+  return begin + (realm(index).offset - begin) / window_bytes * window_bytes;
+}
+
+std::int64_t FileRealms::windows(int index, std::int64_t window_bytes) const {
+  const Extent own = realm(index);
+  return own.empty() ? 0 : divide_up(own.end() - grid_begin(index, window_bytes), window_bytes);
+}
+
+std::int64_t FileRealms::rounds(std::int64_t window_bytes) const {
+  std::int64_t most = 0;
+  for (int index = 0; index < count_; ++index) most = std::max(most, windows(index, window_bytes));
+  return most;
+}
+
+Extent FileRealms::window(int index, std::int64_t round, std::int64_t window_bytes) const {
+  return intersect(realm(index),
+                   {grid_begin(index, window_bytes) + round * window_bytes, window_bytes});
+}
+
+int FileRealms::owner_of(std::int64_t offset) const {
+  return static_cast<int>((offset - origin_) / realm_bytes_);
+}
+
+}  // namespace tamis

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "plan/realms.hpp"
+#include "plan/survey.hpp"
+
+namespace tamis {
+
+/// The way a collective access takes.
+enum class Route : std::uint8_t {
+  nothing,    ///< no rank has bytes
+  alone,      ///< every rank moves its own bytes
+  two_phase,  ///< aggregators move windows, ranks exchange
+};
+
+/// What the plan knows about the file beyond one access: equal on every rank from open on.
+struct Circumstances {
+  Hints hints;
+  Capabilities storage;
+  std::vector<std::int32_t> aggregators;  ///< ranks that may aggregate, ascending
+  std::int64_t window_bytes = 0;          ///< size of a staging window
+  int ranks = 1;
+  int cores = 1;  ///< per node
+  bool atomic = false;
+};
+
+/// The decision for one collective access and its reason; the same on every rank because its
+/// inputs are.
+struct Strategy {
+  Route route = Route::nothing;
+  FileRealms realms;  ///< realm i belongs to aggregators[i]
+  /// Writes: the union of all pieces is known to have no hole, so no window needs reading first.
+  bool tiled = false;
+  double alone_ns = 0;      ///< estimate for Route::alone
+  double two_phase_ns = 0;  ///< estimate for Route::two_phase
+  const char* reason = "";
+
+  /// One paragraph a user can read.
+  std::string explain(const Survey& survey) const;
+};
+
+/// Which ranks may aggregate: at most `cb_nodes` in all and per node what `cb_config_list` allows;
+/// by default as many per node as it has cores, since more would only take turns.
+std::vector<std::int32_t> choose_aggregators(const Topology& topology, const Hints& hints,
+                                             int cores);
+
+/// Bytes of a staging window such that all windows and message buffers of a rank together respect
+/// cb_buffer_size. `nodes` > 1: message buffers are needed as well.
+std::int64_t choose_window(const Hints& hints, int nodes);
+
+Strategy decide(const Survey& survey, const Circumstances& circumstances);
+
+}  // namespace tamis

@@ -1,0 +1,54 @@
+#include "plan/survey.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tamis {
+
+void Survey::merge(const Survey& other) {
+  worst.merge(other.worst);
+  coverage.add(other.coverage);
+  alone_ns += other.alone_ns;
+  alone_longest_ns = std::max(alone_longest_ns, other.alone_longest_ns);
+  file_blocks += other.file_blocks;
+  memory_blocks += other.memory_blocks;
+  ranks_with_data += other.ranks_with_data;
+  ranks_unordered += other.ranks_unordered;
+  ranks_with_new_view += other.ranks_with_new_view;
+  ranks_cannot_rmw += other.ranks_cannot_rmw;
+  directions |= other.directions;
+}
+
+Survey survey_of(const Access& access, int rank, bool new_view, const Hints& hints,
+                 const Capabilities& storage) {
+  Survey survey;
+  survey.worst = access.error.travelling(rank);
+  survey.ranks_with_new_view = new_view ? 1 : 0;
+  const bool lockable = storage.locks || hints.tamis_locks == Switch::disable;
+  survey.ranks_cannot_rmw = storage.can_read_back && lockable ? 0 : 1;
+  survey.directions = access.direction == Direction::read ? 1 : 2;
+  if (access.bytes == 0) return survey;
+
+  const Shape shape = shape_of(access);
+  survey.ranks_with_data = 1;
+  survey.file_blocks = shape.file_blocks;
+  survey.memory_blocks = shape.memory_blocks;
+  // Rounded, so that sums are exact and equal on every rank whatever the order of adding.
+  survey.alone_ns = std::round(choose_method(access.direction, shape, hints, storage).cost_ns);
+  survey.alone_longest_ns = survey.alone_ns;
+  if (!shape.ordered) {
+    survey.ranks_unordered = 1;
+    survey.coverage.bytes = access.bytes;
+    return survey;
+  }
+  if (access.direction == Direction::write) {
+    Cursor cursor(*access.file, access.first);
+    survey.coverage = cover(cursor, access.bytes);
+  } else {  // holes do not matter to a read: bounds are enough
+    const Extent span = access.span();
+    survey.coverage = {.bytes = access.bytes, .first = span.offset, .last = span.end()};
+  }
+  return survey;
+}
+
+}  // namespace tamis

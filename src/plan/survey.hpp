@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "layout/coverage.hpp"
+#include "plan/cost.hpp"
+
+namespace tamis {
+
+/// What ranks tell each other before a collective access. Constant size; combined by a reduction
+/// whose result does not depend on the order.
+struct Survey {
+  Status worst;                    ///< errors ranks arrived with
+  Coverage coverage;               ///< of all ranks: bounds, bytes, whether they tile the region
+  double alone_ns = 0;             ///< sum over ranks of moving their own bytes alone
+  double alone_longest_ns = 0;     ///< and the longest of them
+  std::int64_t file_blocks = 0;    ///< sum
+  std::int64_t memory_blocks = 0;  ///< sum
+  std::int32_t ranks_with_data = 0;
+  std::int32_t ranks_unordered = 0;      ///< whose view cannot be searched by offset
+  std::int32_t ranks_with_new_view = 0;  ///< whose view owners elsewhere do not know yet
+  std::int32_t ranks_cannot_rmw = 0;     ///< whose storage cannot be read back or locked
+  std::int32_t directions = 0;           ///< bit 0: reads, bit 1: writes
+
+  void merge(const Survey& other);
+  /// Smallest extent with all bytes. REQUIRES: ranks_with_data > 0.
+  Extent region() const { return between(coverage.first, coverage.last); }
+};
+
+/// One rank's contribution. `new_view`: it was not announced before.
+Survey survey_of(const Access& access, int rank, bool new_view, const Hints& hints,
+                 const Capabilities& storage);
+
+}  // namespace tamis

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# One Python environment per MPI: build/venv-mpich and build/venv-openmpi, each with mpi4py compiled from its source
+# package against that MPI. Does nothing where an environment is up to date, and needs no root.
+# usage: tools/python_envs.sh [mpich] [openmpi]
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+requirements=$root/tools/python-requirements.txt
+python=/usr/bin/python3
+[ -x "$python" ] || python=$(command -v python3)
+
+# What an environment depends on; a change of any of it rebuilds the environment.
+stamp_of() {
+  { cat "$requirements" "$0"; "$python" --version; "mpicc.$1" -show; } | sha256sum | cut -d' ' -f1
+}
+
+# mpi4py is the same package for every MPI, so a wheel that pip kept from the other one must not be taken.
+# -O1 -g0: its one generated source file takes minutes to compile otherwise.
+build() {
+  local mpi=$1 venv=$root/build/venv-$1
+  echo "python_envs: building $venv (about two minutes)"
+  rm -rf "$venv"
+  "$python" -m venv "$venv"
+  "$venv/bin/pip" install -q --disable-pip-version-check -r <(grep -v '^mpi4py' "$requirements")
+  MPICC=mpicc.$mpi CFLAGS="-O1 -g0" "$venv/bin/pip" install -q --disable-pip-version-check \
+    --no-cache-dir --no-deps --no-binary mpi4py "$(grep '^mpi4py' "$requirements")"
+}
+
+[ $# -gt 0 ] || set -- mpich openmpi
+for name in "$@"; do
+  if ! command -v "mpicc.$name" >/dev/null; then
+    echo "python_envs: no mpicc.$name here, skipped" >&2
+    continue
+  fi
+  stamp=$(stamp_of "$name")
+  file=$root/build/venv-$name/.stamp
+  if [ "$(cat "$file" 2>/dev/null || true)" != "$stamp" ]; then
+    build "$name"
+    echo "$stamp" >"$file"
+  fi
+done
