@@ -22,7 +22,7 @@ function(tamis_gtest name)
   target_compile_options(${name} PRIVATE ${TAMIS_WARNINGS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   gtest_discover_tests(${name} TEST_PREFIX ${ARG_LABEL}: DISCOVERY_MODE PRE_TEST
-                       DISCOVERY_TIMEOUT 60
+                       DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
                        PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 

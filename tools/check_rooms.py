@@ -12,14 +12,15 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-# What a room may include besides itself. "drivers/driver.hpp" is the interface only.
+# What a room may include besides itself: rooms, or single headers where the rest is out of bounds.
 DRIVER_INTERFACE = "drivers/driver.hpp"
+TOPOLOGY = "comm/topology.hpp"  # who sits beside whom: plain data
 MAY_INCLUDE = {
     "base": set(),
     "layout": {"base"},
     "comm": {"base"},
     "drivers": {"base", "layout"},
-    "plan": {"base", "layout", DRIVER_INTERFACE},
+    "plan": {"base", "layout", DRIVER_INTERFACE, TOPOLOGY},
     "engine": {"base", "layout", "plan", "comm", DRIVER_INTERFACE},
     "file": {"base", "layout", "plan", "comm", "engine", "drivers"},
     "sim": {"base", "layout", "plan", "comm", "engine", "drivers", "file"},

@@ -40,6 +40,15 @@ class Mpi:
         """The interpreter of the environment that tools/python_envs.sh builds for this MPI."""
         return ROOT / "build" / f"venv-{self.name}" / "bin" / "python"
 
+    @property
+    def mpi4py_3(self):
+        """A folder with mpi4py 3 for the same interpreter, to be put before mpi4py 4 by PYTHONPATH."""
+        return self.python.parent.parent / "mpi4py-3"
+
+    @property
+    def has_python(self):
+        return (self.python.parent.parent / ".stamp").is_file()
+
     def compiler(self, language):
         return f"{ {'c': 'mpicc', 'fortran': 'mpif90'}[language]}.{self.name}"
 
@@ -82,11 +91,11 @@ def run(command, timeout_s, cwd=None, **environment):
         output, _ = child.communicate(timeout=timeout_s)
         return Outcome(child.returncode, output, time.monotonic() - start)
     except subprocess.TimeoutExpired:
-        output = _end(child)
+        output = end(child)
         return Outcome(None, output, time.monotonic() - start)
 
 
-def _end(child):
+def end(child):
     """SIGTERM lets the launcher end its ranks (they live in sessions of their own); SIGKILL if it does not."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:

@@ -5,30 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "base/result.hpp"
+#include "comm/topology.hpp"
 
 namespace tamis {
-
-/// Which ranks share memory. Nodes are numbered from 0 in the order of their lowest rank.
-struct Topology {
-  std::vector<std::int32_t> node_of;             ///< per rank
-  std::vector<std::vector<std::int32_t>> nodes;  ///< per node its ranks, ascending; first = leader
-
-  /// From one arbitrary label per rank (equal labels: same node).
-  static Topology from_labels(std::span<const std::int64_t> labels);
-  /// Splits every node into up to `parts` pretended ones (consecutive ranks stay together), so that
-  /// one machine exercises the messages between nodes. parts <= 1 changes nothing.
-  Topology split(int parts) const;
-
-  int node_count() const { return static_cast<int>(nodes.size()); }
-  const std::vector<std::int32_t>& ranks_beside(int rank) const {
-    return nodes[static_cast<std::size_t>(node_of[static_cast<std::size_t>(rank)])];
-  }
-  int leader_of(int rank) const { return ranks_beside(rank).front(); }
-  int local_index(int rank) const;  ///< position of `rank` among the ranks of its node
-};
 
 /// A message under way; 0 is none.
 using Ticket = std::uint64_t;
@@ -65,9 +46,6 @@ class Comm {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual const Topology& topology() const = 0;
-  /// Makes topology() tell of finer nodes from now on (Topology::split), so that one machine
-  /// exercises the messages between nodes. Same on all ranks, before any memory is shared.
-  virtual void pretend_nodes(int /*parts*/) {}
 
   /// Ok, or the first error of the message layer: from then on messages may be done without having
   /// moved, so what they carried must not be trusted.

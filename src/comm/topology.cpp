@@ -1,7 +1,7 @@
+#include "comm/topology.hpp"
+
 #include <algorithm>
 #include <map>
-
-#include "comm/comm.hpp"
 
 namespace tamis {
 

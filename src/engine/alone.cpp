@@ -187,19 +187,27 @@ Outcome write_window(const Access& access, const SieveWindow& window, std::byte*
   return {stored - (access.first + window.done), put.status};
 }
 
-/// Read-modify-write of one window, locked so that nobody's bytes in the holes are lost meanwhile.
-Outcome write_sieved(const Access& access, const SieveWindow& window, std::byte* buffer,
-                     const Means& means) {
-  if (window.bytes == window.file.length) return write_window(access, window, buffer, means.driver);
-  const bool lock = !means.locked && means.hints.tamis_locks != Switch::disable;
-  RangeLock held(means.driver, window.file, lock ? LockKind::exclusive : LockKind::none);
-  if (!held.status().ok()) return {0, held.status()};
+/// Puts what is stored in the window into the buffer; zeros beyond the end of the file.
+Status prefill(const SieveWindow& window, std::byte* buffer, Driver& driver) {
   const Transfer whole{window.file, buffer};
-  const Outcome before = means.driver.transfer(Direction::read, {&whole, 1});
-  if (!before.status.ok()) return {0, before.status};
+  const Outcome before = driver.transfer(Direction::read, {&whole, 1});
+  if (!before.status.ok()) return before.status;
   std::memset(buffer + before.bytes, 0,
               static_cast<std::size_t>(window.file.length - before.bytes));
-  Outcome outcome = write_window(access, window, buffer, means.driver);
+  return {};
+}
+
+/// Read-modify-write of one window, locked so that nobody's bytes in the holes are lost meanwhile.
+/// A window without holes is locked as well: another rank may be in the middle of a
+/// read-modify-write around it.
+Outcome write_sieved(const Access& access, const SieveWindow& window, std::byte* buffer,
+                     const Means& means) {
+  const bool lock = !means.locked && means.hints.tamis_locks != Switch::disable;
+  RangeLock held(means.driver, window.file, lock ? LockKind::exclusive : LockKind::none);
+  Outcome outcome{0, held.status()};
+  const bool holes = window.bytes < window.file.length;
+  if (outcome.status.ok() && holes) outcome.status = prefill(window, buffer, means.driver);
+  if (outcome.status.ok()) outcome = write_window(access, window, buffer, means.driver);
   held.release();
   outcome.status.keep_first(held.status());
   return outcome;

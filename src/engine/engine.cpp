@@ -116,6 +116,7 @@ Task<Outcome> Engine::collective(Access access) {
     if (access.error.ok()) own.status = survey.worst;
     co_return own;
   }
+  own.status.keep_first(team_.comm().health());
   Verdict verdict{own.status.travelling(team_.rank())};
   verdict = co_await team_.agree(verdict);
   if (own.status.ok()) own.status = verdict.worst;

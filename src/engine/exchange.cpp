@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 
 #include "engine/exchange_parts.hpp"
 
@@ -59,6 +60,25 @@ Task<std::vector<std::int64_t>> gather_marks(Team& team, int realms, int my_real
   co_return all;
 }
 
+/// Collective: one rank locks the region, since windows with holes are read, changed and stored.
+/// One lock for all of them: were every aggregator to lock its own windows, two opens of the file
+/// could each hold what the other waits for.
+Task<Status> lock_region(Team& team, std::optional<RangeLock>& lock, Driver* holder,
+                         const Extent& region) {
+  if (holder != nullptr) lock.emplace(*holder, region, LockKind::exclusive);
+  Verdict held{lock ? lock->status().travelling(team.rank()) : Status{}, 0};
+  held = co_await team.agree(held);
+  co_return held.worst;
+}
+
+/// Collective: gives the lock back. REQUIRES: all ranks have stored what they had.
+Task<Status> unlock_region(Team& team, std::optional<RangeLock>& lock) {
+  if (lock) lock->release();
+  Verdict released{lock ? lock->status().travelling(team.rank()) : Status{}, 0};
+  released = co_await team.agree(released);
+  co_return released.worst;
+}
+
 }  // namespace
 
 int Exchange::Run::my_realm() const {
@@ -86,20 +106,38 @@ Task<Status> Exchange::prepare() {
   co_return Status{};
 }
 
+Task<Status> Exchange::announce(const Access& access, const Survey& survey, Views& views) {
+  if (team_.topology().node_count() == 1) co_return Status{};
+  const Status told = co_await views.announce(team_, plan_.aggregators, access, views.is_new());
+  if (survey.ranks_with_new_view == 0) co_return Status{};
+  Verdict understood{told.travelling(team_.rank()), 0};
+  understood = co_await team_.agree(understood);
+  co_return understood.worst.ok() || told.ok() ? understood.worst : told;
+}
+
 Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, const Survey& survey,
                             Views& views) {
-  Verdict mine{access.error.travelling(team_.rank()), 0};
-  if (team_.topology().node_count() > 1) {
-    const Status told = co_await views.announce(team_, plan_.aggregators, access, views.is_new());
-    if (survey.ranks_with_new_view > 0) {
-      Verdict understood{told.travelling(team_.rank()), 0};
-      understood = co_await team_.agree(understood);
-      if (!understood.worst.ok()) co_return Outcome{0, told.ok() ? understood.worst : told};
-    }
-  }
-  const std::size_t message = kMessageHead + static_cast<std::size_t>(plan_.window_bytes);
-  Run run{team_,  driver_,  plan_, *staging_, messages_.get(), messages_.get() + message,
-          access, strategy, views};
+  std::byte* const message = messages_.get();
+  const std::size_t room = kMessageHead + static_cast<std::size_t>(plan_.window_bytes);
+  Run run{team_,     driver_,  plan_,
+          *staging_, message,  message == nullptr ? nullptr : message + room,
+          access,    strategy, views};
+  Status ready = co_await announce(access, survey, views);
+  std::optional<RangeLock> lock;
+  const bool locks = run.declares() && plan_.hints.tamis_locks != Switch::disable;
+  if (ready.ok() && locks)
+    ready = co_await lock_region(team_, lock, run.my_realm() == 0 ? &driver_ : nullptr,
+                                 survey.region());
+  // A rank's own error tells more than the same error seen from elsewhere.
+  if (!ready.ok()) co_return Outcome{0, access.error.ok() ? ready : access.error};
+
+  Outcome outcome = co_await move(run);
+  if (locks) outcome.status.keep_first(co_await unlock_region(team_, lock));
+  if (!access.error.ok()) outcome.status = access.error;
+  co_return outcome;
+}
+
+Task<Outcome> Exchange::move(Run& run) {
   Shipper shipper(run);
   Server server(run);
   {
@@ -113,21 +151,22 @@ Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, cons
     });
     static_cast<void>(serving.take() && shipping.take());
   }
-  for (int realm = 0; realm < strategy.realms.count(); ++realm)
+  const FileRealms& realms = run.strategy.realms;
+  for (int realm = 0; realm < realms.count(); ++realm)
     if (team_.beside_me(run.owner(realm)))
-      staging_->uses(realm) += strategy.realms.windows(realm, plan_.window_bytes);
+      staging_->uses(realm) += realms.windows(realm, plan_.window_bytes);
 
-  mine.worst.merge(server.status().travelling(team_.rank()));
-  mine.incomplete = server.good_until() != kWhole ? 1 : 0;
-  const Verdict verdict = co_await team_.agree(mine);
-  Outcome outcome{access.bytes, verdict.worst};
+  Verdict verdict{run.access.error.travelling(team_.rank()), 0};
+  verdict.worst.merge(server.status().travelling(team_.rank()));
+  verdict.worst.merge(team_.comm().health().travelling(team_.rank()));
+  verdict.incomplete = server.good_until() != kWhole ? 1 : 0;
+  verdict = co_await team_.agree(verdict);
+  Outcome outcome{run.access.bytes, verdict.worst};
   if (verdict.incomplete != 0) {
     const std::vector<std::int64_t> marks =
-        co_await gather_marks(team_, strategy.realms.count(), run.my_realm(), server.good_until());
-    outcome.bytes = count_moved(access, strategy.realms, marks);
+        co_await gather_marks(team_, realms.count(), run.my_realm(), server.good_until());
+    outcome.bytes = count_moved(run.access, realms, marks);
   }
-  // A rank's own error tells more than the same error seen from elsewhere.
-  if (!access.error.ok()) outcome.status = access.error;
   co_return outcome;
 }
 

@@ -34,6 +34,11 @@ class Exchange {
   class Shipper;
   class Server;
 
+  /// Owners on other nodes learn of this rank's access.
+  Task<Status> announce(const Access& access, const Survey& survey, Views& views);
+  /// Ships and serves all windows; the same status on every rank.
+  Task<Outcome> move(Run& run);
+
   Team& team_;
   Driver& driver_;
   const Circumstances& plan_;

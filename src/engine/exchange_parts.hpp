@@ -1,7 +1,6 @@
 #pragma once
 
 #include <limits>
-#include <optional>
 
 #include "engine/exchange.hpp"
 
@@ -79,30 +78,25 @@ class Exchange::Server {
   std::int64_t good_until() const { return good_until_; }
 
  private:
-  /// A window in flight on the aggregator's side.
-  struct Slot {
-    Extent touched;  // the part the ranks put something into
-    std::optional<RangeLock> lock;
-  };
-
   Task<bool> begin(std::int64_t round);
   Task<bool> end(std::int64_t round);
   Coverage declared_far(const Extent& window) const;
-  void prefill(Slot& slot, const WindowUse& use, const Extent& window, const Coverage& coverage);
+  void prefill(const WindowUse& use, const Extent& window, const Extent& part);
   void fill(const WindowUse& use, const Extent& window);
-  void store(Slot& slot, const WindowUse& use, const Extent& window);
+  void store(const WindowUse& use, const Extent& window, const Extent& part);
   void note(const Outcome& outcome, const Extent& part);
   Task<bool> receive_far(const WindowUse& use, const Extent& window);
   Task<bool> send_far(const WindowUse& use, const Extent& window);
-  Slot& slot(std::int64_t round) {
-    return slots_[static_cast<std::size_t>(round % kWindowsInFlight)];
+  /// The part of a window in flight that ranks put something into.
+  Extent& touched(std::int64_t round) {
+    return touched_[static_cast<std::size_t>(round % kWindowsInFlight)];
   }
 
   Run& run_;
   int realm_;
   Status status_;
   std::int64_t good_until_ = kWhole;
-  Slot slots_[kWindowsInFlight];
+  Extent touched_[kWindowsInFlight];
 };
 
 }  // namespace tamis

@@ -23,13 +23,15 @@ Task<bool> Exchange::Server::begin(std::int64_t round) {
   const Extent window = run_.window(realm_, round);
   if (window.empty()) co_return true;
   const WindowUse use = run_.staging.use(realm_, run_.staging.uses(realm_) + round);
-  slot(round).touched = window;
+  touched(round) = window;
   if (run_.declares()) {
     const auto all = static_cast<std::uint32_t>(run_.team.seats());
     co_await until([&] { return use.state->declared.load() == all; });
     Coverage coverage = use.state->collect();
     coverage.add(declared_far(window));
-    prefill(slot(round), use, window, coverage);
+    touched(round) =
+        coverage.bytes > 0 ? between(coverage.first, coverage.last) : Extent{window.offset, 0};
+    if (!coverage.tiles(touched(round))) prefill(use, window, touched(round));
   }
   if (!run_.write()) fill(use, window);
   use.state->opened.fetch_add(1);
@@ -46,7 +48,7 @@ Task<bool> Exchange::Server::end(std::int64_t round) {
   if (run_.write()) co_await receive_far(use, window);
   const std::uint32_t all = (use.number + 1) * static_cast<std::uint32_t>(run_.team.seats());
   co_await until([&] { return use.state->arrived.load() == all; });
-  if (run_.write()) store(slot(round), use, window);
+  if (run_.write()) store(use, window, touched(round));
   co_return true;
 }
 
@@ -58,19 +60,10 @@ Coverage Exchange::Server::declared_far(const Extent& window) const {
   return coverage;
 }
 
-// A window with holes is read before it is filled, under a lock that lasts until it is stored, so
-// that neither old bytes in the holes nor those of others who write there meanwhile are lost.
-void Exchange::Server::prefill(Slot& slot, const WindowUse& use, const Extent& window,
-                               const Coverage& coverage) {
-  slot.touched = coverage.bytes > 0 ? between(coverage.first, coverage.last) : Extent{};
-  const Extent part = slot.touched;
-  if (part.empty() || coverage.tiles(part) || part.offset >= good_until_) return;
-  const bool lock = run_.plan.hints.tamis_locks != Switch::disable;
-  slot.lock.emplace(run_.driver, part, lock ? LockKind::exclusive : LockKind::none);
-  if (!slot.lock->status().ok()) {
-    note({0, slot.lock->status()}, part);
-    return;
-  }
+// A window with holes is read before it is filled, so that the old bytes in the holes go back with
+// the new ones; the lock over the whole access keeps those of others who write there meanwhile.
+void Exchange::Server::prefill(const WindowUse& use, const Extent& window, const Extent& part) {
+  if (part.offset >= good_until_) return;
   std::byte* memory = use.memory + (part.offset - window.offset);
   const Transfer old{part, memory};
   const Outcome got = run_.driver.transfer(Direction::read, {&old, 1});
@@ -89,16 +82,10 @@ void Exchange::Server::fill(const WindowUse& use, const Extent& window) {
   use.state->valid_until.store(valid_until);
 }
 
-void Exchange::Server::store(Slot& slot, const WindowUse& use, const Extent& window) {
-  const Extent part = slot.touched;
-  if (!part.empty() && part.offset < good_until_) {
-    const Transfer whole{part, use.memory + (part.offset - window.offset)};
-    note(run_.driver.transfer(Direction::write, {&whole, 1}), part);
-  }
-  if (!slot.lock) return;
-  slot.lock->release();
-  status_.keep_first(slot.lock->status());
-  slot.lock.reset();
+void Exchange::Server::store(const WindowUse& use, const Extent& window, const Extent& part) {
+  if (part.empty() || part.offset >= good_until_) return;
+  const Transfer whole{part, use.memory + (part.offset - window.offset)};
+  note(run_.driver.transfer(Direction::write, {&whole, 1}), part);
 }
 
 // Bytes of the realm before the first one that could not be moved are good; nothing is tried

@@ -38,11 +38,12 @@ Coverage WindowState::collect() {
           .last = last.exchange(std::numeric_limits<std::int64_t>::min())};
 }
 
-Staging::Staging(std::unique_ptr<Segment> segment, std::vector<int> place,
+Staging::Staging(std::unique_ptr<Segment> segment, std::vector<int> place, int places_here,
                  std::int64_t window_bytes)
     : segment_(std::move(segment)),
       place_(std::move(place)),
       uses_(place_.size()),
+      windows_(segment_->data() + states_bytes(static_cast<std::size_t>(places_here))),
       window_bytes_(window_bytes) {}
 
 Task<Result<std::unique_ptr<Staging>>> Staging::create(Team& team, const Circumstances& plan) {
@@ -57,7 +58,7 @@ Task<Result<std::unique_ptr<Staging>>> Staging::create(Team& team, const Circums
       co_await team.share(std::max<std::int64_t>(bytes, kPage));
   if (!segment.ok()) co_return segment.status();
   std::unique_ptr<Staging> staging(
-      new Staging(std::move(*segment), std::move(place), plan.window_bytes));
+      new Staging(std::move(*segment), std::move(place), here, plan.window_bytes));
 
   // One rank per node sets the states up before anybody can use them.
   if (team.seat_of(team.rank()) == 0) {
@@ -72,12 +73,9 @@ Task<Result<std::unique_ptr<Staging>>> Staging::create(Team& team, const Circums
 
 WindowUse Staging::use(int aggregator, std::int64_t use_number) {
   const int place = place_[static_cast<std::size_t>(aggregator)];
-  std::int64_t places = 0;
-  for (const int p : place_) places += p >= 0 ? 1 : 0;
   const std::int64_t buffer = place * kWindowsInFlight + use_number % kWindowsInFlight;
   auto* states = reinterpret_cast<WindowState*>(segment_->data());
-  std::byte* windows = segment_->data() + states_bytes(static_cast<std::size_t>(places));
-  return {states + buffer, windows + buffer * window_bytes_,
+  return {states + buffer, windows_ + buffer * window_bytes_,
           static_cast<std::uint32_t>(use_number / kWindowsInFlight)};
 }
 

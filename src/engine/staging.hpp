@@ -53,11 +53,13 @@ class Staging {
   std::int64_t& uses(int aggregator) { return uses_[static_cast<std::size_t>(aggregator)]; }
 
  private:
-  Staging(std::unique_ptr<Segment> segment, std::vector<int> place, std::int64_t window_bytes);
+  Staging(std::unique_ptr<Segment> segment, std::vector<int> place, int places_here,
+          std::int64_t window_bytes);
 
   std::unique_ptr<Segment> segment_;
   std::vector<int> place_;  // per aggregator: its place in the segment, -1: on another node
   std::vector<std::int64_t> uses_;
+  std::byte* windows_;  // behind the states
   std::int64_t window_bytes_;
 };
 

@@ -26,6 +26,7 @@ struct Agreement {
 /// Errc::not_same where there is no error but a value differs between ranks.
 inline Task<Status> agree_status(Team& team, Status own, std::int64_t first = 0,
                                  std::int64_t second = 0) {
+  own.keep_first(team.comm().health());
   Agreement all{own.travelling(team.rank()), {first, second}, {first, second}};
   all = co_await team.agree(all);
   if (!own.ok()) co_return own;

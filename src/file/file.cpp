@@ -1,6 +1,7 @@
 #include "file/file.hpp"
 
 #include <functional>
+#include <limits>
 
 #include "base/checked.hpp"
 #include "file/agreements.hpp"
@@ -8,13 +9,10 @@
 namespace tamis {
 namespace {
 
-/// True where every byte of the stream up to `end` has an offset that fits into 64 bits.
+/// True where every byte of the stream up to `end` has an offset that fits into 64 bits
+/// (offset_of saturates). REQUIRES: the layout holds data.
 bool fits(const Layout& layout, std::int64_t end) {
-  if (layout.loop.size() == 0) return end == 0;
-  const auto copies = checked_mul(end / layout.loop.size() + 1, layout.loop.extent());
-  if (!copies) return false;
-  const auto last = checked_add(*copies, layout.loop.true_ub());
-  return last && checked_add(*last, layout.displacement);
+  return end == 0 || layout.offset_of(end - 1) < std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
@@ -178,9 +176,10 @@ Result<std::int64_t> File::seek(std::int64_t offset, Whence whence) {
 
 Result<std::int64_t> File::byte_offset(std::int64_t etypes) const {
   const auto position = checked_mul(etypes, view_.etype_bytes);
-  if (!position || etypes < 0 || !fits(view_.layout, *position))
+  const bool empty = view_.layout.loop.size() == 0;
+  if (!position || etypes < 0 || (!empty && !fits(view_.layout, *position)))
     return failure(Errc::arg, "the offset lies outside the view");
-  if (view_.layout.loop.size() == 0) return view_.layout.displacement;
+  if (empty) return view_.layout.displacement;
   return view_.layout.offset_of(*position);
 }
 

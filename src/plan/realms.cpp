@@ -37,8 +37,10 @@ std::int64_t FileRealms::windows(int index, std::int64_t window_bytes) const {
 }
 
 std::int64_t FileRealms::rounds(std::int64_t window_bytes) const {
+  // The first realm may be clipped, and the last one; the second is whole or the last.
   std::int64_t most = 0;
-  for (int index = 0; index < count_; ++index) most = std::max(most, windows(index, window_bytes));
+  for (int index = 0; index < std::min(count_, 2); ++index)
+    most = std::max(most, windows(index, window_bytes));
   return most;
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/comm.hpp"
+#include "comm/topology.hpp"
 #include "plan/realms.hpp"
 #include "plan/survey.hpp"
 

@@ -1,42 +1,65 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "sim/scenario.hpp"
 #include "unit/layout_oracle.hpp"
 
 namespace tamis::sim {
 namespace {
 
-/// Runs scenarios from seeds until one is wrong; says how much was done.
-void run_scenarios(int count, const ScenarioOptions& options) {
+struct Totals {
   int operations = 0;
   int faults = 0;
-  oracle::for_seeds(count, [&](std::uint64_t seed) {
-    Scenario scenario(seed, options);
-    const std::string wrong = scenario.run();
-    operations += scenario.operations_done();
-    faults += scenario.faults_injected();
-    ASSERT_TRUE(wrong.empty()) << wrong;
-  });
-  fmt::print("{} operations, {} faults injected\n", operations, faults);
+  int rival_writes = 0;
+};
+
+/// Says at the end of the run how much was done.
+class Random : public testing::Test {
+ protected:
+  static void TearDownTestSuite() {
+    fmt::print("in all {} operations, {} faults injected, {} bytes written by a rival\n",
+               totals_.operations, totals_.faults, totals_.rival_writes);
+  }
+
+  /// Runs scenarios from seeds until one is wrong.
+  static void run(int count, const ScenarioOptions& options) {
+    oracle::for_seeds(count, [&](std::uint64_t seed) {
+      Scenario scenario(seed, options);
+      const std::string wrong = scenario.run();
+      totals_.operations += scenario.operations_done();
+      totals_.faults += scenario.faults_injected();
+      totals_.rival_writes += scenario.rival_writes();
+      ASSERT_TRUE(wrong.empty()) << wrong;
+    });
+  }
+
+  static inline Totals totals_;
+};
+
+TEST_F(Random, operations_move_the_right_bytes) { run(500, {.most_ranks = 8}); }
+
+TEST_F(Random, operations_of_many_ranks_move_the_right_bytes) {
+  run(20, {.least_ranks = 50, .most_ranks = 100, .operations = 4});
 }
 
-TEST(Engine, random_operations_move_the_right_bytes) {
-  run_scenarios(400, {.most_ranks = 8, .operations = 8});
+TEST_F(Random, wrong_arguments_on_some_ranks_reach_all_and_lose_nothing) {
+  run(250, {.most_ranks = 8, .bad_call_chance = 0.5});
 }
 
-TEST(Engine, random_operations_with_many_ranks_move_the_right_bytes) {
-  run_scenarios(20, {.most_ranks = 100, .operations = 4});
+TEST_F(Random, faults_are_told_to_every_rank_and_nothing_is_lost_silently) {
+  run(900, {.most_ranks = 8, .fault_chance = 1});
 }
 
-TEST(Engine, a_wrong_argument_on_one_rank_reaches_all_and_loses_nothing) {
-  run_scenarios(150, {.most_ranks = 8, .operations = 8, .bad_call_chance = 0.5});
+TEST_F(Random, reads_that_end_early_count_what_is_there) {
+  run(150, {.most_ranks = 8, .short_reads = 0.2});
 }
 
-TEST(Engine, faults_are_told_to_every_rank_and_nothing_is_lost_silently) {
-  run_scenarios(900, {.most_ranks = 8, .operations = 8, .fault_chance = 1});
+TEST_F(Random, a_full_disk_is_told_to_every_rank_with_true_counts) {
+  run(200, {.most_ranks = 8, .capacity = 2500});
+}
+
+TEST_F(Random, faults_and_wrong_arguments_come_together) {
+  run(200, {.most_ranks = 8, .fault_chance = 0.7, .bad_call_chance = 0.3});
 }
 
 }  // namespace

@@ -1,0 +1,164 @@
+#include "mpi/comm_state.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "mpi/error_class.hpp"
+#include "mpi/host.hpp"
+#include "mpi/node_label.hpp"
+
+namespace tamis {
+namespace {
+
+using Keeper = std::shared_ptr<CommState>;  // what the attribute's pointer points to
+
+/// The communicators that keep a state, in the order of their first files, so that all ranks take
+/// leave of them in one order at MPI_Finalize.
+struct Registry {
+  std::mutex mutex;
+  bool ready = false;
+  int keyval = MPI_KEYVAL_INVALID;           // of the attribute on users' communicators
+  int finalize_keyval = MPI_KEYVAL_INVALID;  // of the attribute on MPI_COMM_SELF
+  std::vector<MPI_Comm> users;
+};
+constinit Registry registry;
+
+int forget(MPI_Comm user, int, void* keeper, void*) {
+  {
+    const std::lock_guard lock(registry.mutex);
+    std::erase(registry.users, user);
+  }
+  delete static_cast<Keeper*>(keeper);
+  return MPI_SUCCESS;
+}
+
+/// Runs first in MPI_Finalize, as the attributes of MPI_COMM_SELF are deleted: there calls of MPI
+/// are still allowed. MPI_COMM_SELF's own state goes by the same deletion.
+int leave_all(MPI_Comm, int, void*, void*) {
+  std::vector<MPI_Comm> users;
+  {
+    const std::lock_guard lock(registry.mutex);
+    users = registry.users;
+  }
+  for (MPI_Comm user : users) {
+    if (user != MPI_COMM_SELF) host().Comm_delete_attr(user, registry.keyval);
+  }
+  return MPI_SUCCESS;
+}
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
+}
+
+Status prepare_registry() {
+  const std::lock_guard lock(registry.mutex);
+  if (registry.ready) return {};
+  const Host& mpi = host();
+  int rc = mpi.Comm_create_keyval(copy_nothing, forget, &registry.keyval, nullptr);
+  if (rc == MPI_SUCCESS) {
+    rc = mpi.Comm_create_keyval(copy_nothing, leave_all, &registry.finalize_keyval, nullptr);
+  }
+  if (rc == MPI_SUCCESS) {
+    rc = mpi.Comm_set_attr(MPI_COMM_SELF, registry.finalize_keyval, nullptr);
+  }
+  registry.ready = rc == MPI_SUCCESS;
+  return host_status(rc, "the host MPI gives no communicator attributes");
+}
+
+Status keep(MPI_Comm user, const Keeper& state) {
+  auto keeper = std::make_unique<Keeper>(state);
+  const int rc = host().Comm_set_attr(user, registry.keyval, keeper.get());
+  if (rc != MPI_SUCCESS) return host_status(rc, "the communicator takes no attribute");
+  static_cast<void>(keeper.release());
+  const std::lock_guard lock(registry.mutex);
+  registry.users.push_back(user);
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CommState>> CommState::of(MPI_Comm user) {
+  if (user == MPI_COMM_NULL) return failure(Errc::comm, "MPI_COMM_NULL");
+  int between_groups = 0;
+  host().Comm_test_inter(user, &between_groups);
+  if (between_groups != 0) return failure(Errc::comm, "an intercommunicator cannot open a file");
+  if (Status status = prepare_registry(); !status.ok()) return status;
+
+  Keeper* kept = nullptr;
+  int found = 0;
+  host().Comm_get_attr(user, registry.keyval, &kept, &found);
+  if (found != 0) return *kept;
+
+  Keeper state(new CommState);
+  Status status = state->duplicate(user);
+  if (status.ok()) status = state->find_nodes();
+  if (status.ok()) status = state->count_channels();
+  if (status.ok()) status = keep(user, state);
+  if (!status.ok()) return status;
+  return state;
+}
+
+CommState::~CommState() {
+  int over = 0;
+  host().Finalized(&over);
+  if (over == 0 && duplicate_ != MPI_COMM_NULL) host().Comm_free(&duplicate_);
+}
+
+Status CommState::duplicate(MPI_Comm user) {
+  const Host& mpi = host();
+  int rc = mpi.Comm_dup(user, &duplicate_);
+  if (rc != MPI_SUCCESS) return host_status(rc, "the communicator cannot be duplicated");
+  // The duplicate has inherited the user's error handler, which usually ends the program.
+  rc = mpi.Comm_set_errhandler(duplicate_, MPI_ERRORS_RETURN);
+  if (rc == MPI_SUCCESS) rc = mpi.Comm_rank(duplicate_, &rank_);
+  if (rc == MPI_SUCCESS) rc = mpi.Comm_size(duplicate_, &size_);
+  return host_status(rc, "the duplicated communicator cannot be used");
+}
+
+Status CommState::find_nodes() {
+  // A rank whose system does not tell is a node by itself: negative labels are nobody else's.
+  const std::int64_t mine = node_label().value_or(-1 - rank_);
+  std::vector<std::int64_t> labels(static_cast<std::size_t>(size_));
+  const int rc = host().Allgather(&mine, sizeof mine, MPI_BYTE, labels.data(), sizeof mine,
+                                  MPI_BYTE, duplicate_);
+  if (rc != MPI_SUCCESS) return host_status(rc, "the ranks cannot exchange their nodes");
+  topology_ = Topology::from_labels(labels);
+  return {};
+}
+
+Status CommState::count_channels() {
+  constexpr int kLeastUpperBound = 32767;  // the standard promises this much
+  int* upper_bound = nullptr;
+  int known = 0;
+  const int rc = host().Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &upper_bound, &known);
+  if (rc != MPI_SUCCESS) return host_status(rc, "the host MPI does not tell its greatest tag");
+  const int greatest = known != 0 ? *upper_bound : kLeastUpperBound;
+  max_channels_ =
+      static_cast<std::size_t>((greatest - (kTagsPerChannel - 1)) / kTagsPerChannel) + 1;
+  return {};
+}
+
+Result<int> CommState::take_channel() {
+  // Round robin among the first few hundred; only where all those are open files, beyond them.
+  constexpr std::size_t kUsual = 256;
+  if (taken_.empty()) taken_.resize(std::min(kUsual, max_channels_));
+  const auto from_next = taken_.begin() + static_cast<std::ptrdiff_t>(next_ % taken_.size());
+  auto free = std::find(from_next, taken_.end(), false);
+  if (free == taken_.end()) free = std::find(taken_.begin(), from_next, false);
+  if (free == from_next && *free) {
+    if (taken_.size() == max_channels_) {
+      return failure(Errc::no_memory, "too many files are open on one communicator");
+    }
+    taken_.push_back(false);
+    free = taken_.end() - 1;
+  }
+  *free = true;
+  const auto channel = free - taken_.begin();
+  next_ = static_cast<std::size_t>(channel) + 1;
+  return static_cast<int>(channel);
+}
+
+void CommState::return_channel(int channel) { taken_[static_cast<std::size_t>(channel)] = false; }
+
+}  // namespace tamis

@@ -1,0 +1,162 @@
+#include "mpi/mpi_comm.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/checked.hpp"
+#include "mpi/comm_state.hpp"
+#include "mpi/error_class.hpp"
+#include "mpi/futex.hpp"
+#include "mpi/host.hpp"
+#include "mpi/mailbox.hpp"
+#include "mpi/shared_segment.hpp"
+
+namespace tamis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kAsleep = 1;  // bit 0 of a doorbell
+constexpr std::uint32_t kRing = 2;
+
+/// Cores this process may run on: a spin is worth while only where the others run meanwhile.
+int usable_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return std::max(1, CPU_COUNT(&cores));
+}
+
+/// Tells the core that this is a spin, so that its other thread gets the units.
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+class MpiComm final : public Comm {
+ public:
+  MpiComm(std::shared_ptr<CommState> state, int channel)
+      : state_(std::move(state)),
+        channel_(channel),
+        messages_(state_->handle(), channel * CommState::kTagsPerChannel),
+        spin_(usable_cores() >= std::ssize(state_->topology().ranks_beside(state_->rank()))
+                  ? kLongSpin
+                  : kShortSpin) {}
+  MpiComm(const MpiComm&) = delete;
+  MpiComm& operator=(const MpiComm&) = delete;
+  ~MpiComm() override { state_->return_channel(channel_); }
+
+  int rank() const override { return state_->rank(); }
+  int size() const override { return state_->size(); }
+  const Topology& topology() const override { return state_->topology(); }
+  Status health() const override { return messages_.health(); }
+  MPI_Comm handle() const { return state_->handle(); }
+
+  Ticket send(int to, int tag, std::span<const std::byte> bytes) override {
+    return messages_.send(to, tag, bytes);
+  }
+  Ticket receive(int from, int tag, std::span<std::byte> into) override {
+    return messages_.receive(from, tag, into);
+  }
+  bool done(Ticket& ticket) override {
+    if (!messages_.done(ticket)) return false;
+    fruitless_ = 0;
+    return true;
+  }
+
+  Result<std::unique_ptr<Segment>> create_segment(std::int64_t bytes) override {
+    return create_shared_segment(bytes);
+  }
+  Result<std::unique_ptr<Segment>> attach_segment(const SegmentName& name) override {
+    return attach_shared_segment(name);
+  }
+
+  void idle(std::uint32_t seen) override;
+  void ring(Doorbell& doorbell) override;
+
+ private:
+  // Long enough for another core to answer from its cache, and no longer than a context switch.
+  static constexpr int kLongSpin = 2000;
+  static constexpr int kShortSpin = 50;
+  // Waiting for messages: polls that only yield, before those that sleep in between.
+  static constexpr int kEagerPolls = 1000;
+  static constexpr std::chrono::nanoseconds kNap = 50us;
+  // Waiting for the doorbell: how long until the host MPI gets a chance again, at first and at
+  // most.
+  static constexpr std::chrono::nanoseconds kFirstSleep = 1ms;
+  static constexpr int kMaxDoublings = 4;
+
+  bool rung(std::uint32_t seen) const {
+    return doorbell_ != nullptr && ((doorbell_->load() ^ seen) & ~kAsleep) != 0;
+  }
+  bool rings_within_spin(std::uint32_t seen) const;
+  void sleep(std::uint32_t seen, std::chrono::nanoseconds at_most);
+
+  std::shared_ptr<CommState> state_;
+  int channel_;
+  Mailbox messages_;
+  int spin_;
+  int fruitless_ = 0;  // idle calls since something happened
+};
+
+void MpiComm::idle(std::uint32_t seen) {
+  if (rung(seen)) {
+    fruitless_ = 0;
+    return;
+  }
+  // The user's own messages may need this rank too (a large send started before a collective):
+  // without a look into the host from time to time, their receiver and we would wait for ever.
+  messages_.poke();
+  ++fruitless_;
+  if (doorbell_ != nullptr && !messages_.pending()) {
+    if (rings_within_spin(seen)) return;
+    sleep(seen, kFirstSleep * (1 << std::min(fruitless_ - 1, kMaxDoublings)));
+  } else if (fruitless_ <= kEagerPolls) {
+    std::this_thread::yield();
+  } else if (doorbell_ != nullptr) {
+    sleep(seen, kNap);
+  } else {
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
+bool MpiComm::rings_within_spin(std::uint32_t seen) const {
+  for (int i = 0; i < spin_; ++i) {
+    if (rung(seen)) return true;
+    relax();
+  }
+  return false;
+}
+
+void MpiComm::sleep(std::uint32_t seen, std::chrono::nanoseconds at_most) {
+  // Who rings after this line sees the bit and wakes us; who rang before it, we see.
+  doorbell_->fetch_or(kAsleep);
+  if (!rung(seen)) futex_wait(*doorbell_, seen | kAsleep, at_most);
+  doorbell_->fetch_and(~kAsleep);
+}
+
+void MpiComm::ring(Doorbell& doorbell) {
+  if ((doorbell.fetch_add(kRing) & kAsleep) == 0) return;
+  // The first to find the rank asleep wakes it; taking the bit away spares the others the call.
+  doorbell.fetch_and(~kAsleep);
+  futex_wake(doorbell);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Comm>> make_comm(MPI_Comm user) {
+  Result<std::shared_ptr<CommState>> state = CommState::of(user);
+  if (!state.ok()) return state.status();
+  const Result<int> channel = (*state)->take_channel();
+  if (!channel.ok()) return channel.status();
+  return std::unique_ptr<Comm>(std::make_unique<MpiComm>(std::move(*state), *channel));
+}
+
+MPI_Comm host_handle(const Comm& comm) { return static_cast<const MpiComm&>(comm).handle(); }
+
+}  // namespace tamis

@@ -1,0 +1,38 @@
+"""What the tests of the tamis command share."""
+
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("TAMIS_BUILD", ROOT / "build"))
+TAMIS = BUILD / "bin" / "tamis"
+TIMEOUT_S = 60
+
+RANK_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+
+
+def clean_environment(**more):
+    environment = {**os.environ, **RANK_ENVIRONMENT, **more}
+    for name in ("LD_PRELOAD", "TAMIS_HINTS", "ROMIO_HINTS"):
+        if name not in more:
+            environment.pop(name, None)
+    return environment
+
+
+def tamis(*words, command=TAMIS, cwd=None, **environment):
+    """Runs the command; the answer has returncode, stdout and stderr as text."""
+    return subprocess.run([str(command), *map(str, words)], env=clean_environment(**environment),
+                          cwd=cwd, timeout=TIMEOUT_S, text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def write_script(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+    return path

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Runs mpi4py's own tests of files, from its source package, under every MPI at 1, 2 and 4 ranks.
+
+Without --tamis they run on the MPIs' own MPI-IO, for comparison, and the exit code only says whether they could run.
+With --tamis DIR it is 1 if a test fails that mpi4py_not_yet.txt does not list, or if one it lists passes everywhere.
+"""
+import argparse
+import fnmatch
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "tools"))
+import mpi_hosts
+
+RANKS = (1, 2, 4)
+NOT_YET = HERE / "mpi4py_not_yet.txt"
+MARKS = {"pass": ".", "skip": "s", "fail": "F", "hang": "H", "crash": "C"}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tamis", type=Path, metavar="DIR", help="folder of libtamis-*.so to preload")
+    parser.add_argument("--mpi", action="append", choices=[mpi.name for mpi in mpi_hosts.HOSTS], help="default: all")
+    parser.add_argument("--ranks", type=int, action="append", metavar="N", help="default: 1, 2 and 4")
+    parser.add_argument("--stall", type=float, default=40, metavar="S",
+                        help="seconds in which no rank gets on with its tests before they count as hung (default 40)")
+    parser.add_argument("--only", default="*", metavar="GLOB", help="tests whose name matches")
+    parser.add_argument("--reasons", action="store_true", help="print why each test failed")
+    return parser.parse_args()
+
+
+def test_folder(python):
+    """mpi4py's tests, unpacked from the source package of the version that is installed."""
+    requirements = (mpi_hosts.ROOT / "tools" / "python-requirements.txt").read_text()
+    requirement = re.search(r"^mpi4py==(\S+)", requirements, re.MULTILINE).group(0)
+    store = mpi_hosts.ROOT / "build" / "conformance"
+    folder = store / requirement.replace("==", "-") / "test"
+    if not folder.is_dir():
+        store.mkdir(parents=True, exist_ok=True)
+        subprocess.run([python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", store,
+                        requirement], check=True, timeout=300)
+        with tarfile.open(next(store.glob("mpi4py-*.tar.gz"))) as archive:
+            archive.extractall(store, filter="data")
+    return folder
+
+
+class Launch:
+    """One start of the ranks with a list of tests; ends when they are through, crash, or get no further."""
+
+    def __init__(self, mpi, ranks, library, folder, stall_s):
+        self._mpi, self._ranks, self._library, self._folder, self._stall_s = mpi, ranks, library, folder, stall_s
+
+    def run(self, tests):
+        """Runs the tests in order. Returns verdicts of those that came to one: test -> (verdict, reason)."""
+        with tempfile.TemporaryDirectory(prefix="tamis-conformance-") as logs:
+            command = self._mpi.mpiexec(self._ranks, [
+                self._mpi.python, HERE / "mpi4py_rank.py", self._folder, logs, *tests], self._library)
+            with open(Path(logs) / "output", "w+") as output:
+                child = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=logs,
+                                         env=mpi_hosts.launch_environment(TMPDIR=logs), start_new_session=True)
+                stalled = self._watch(child, logs)
+                output.seek(0)
+                return verdicts(self._logs(logs), stalled, child.returncode, output.read())
+
+    def _logs(self, logs):
+        files = [Path(logs) / str(rank) for rank in range(self._ranks)]
+        return [file.read_text().splitlines() if file.exists() else [] for file in files]
+
+    def _watch(self, child, logs):
+        """Waits for the end; true if it had to be brought about."""
+        lines, since = None, time.monotonic()
+        while True:
+            try:
+                child.wait(1)
+                return False
+            except subprocess.TimeoutExpired:
+                pass
+            now = [len(log) for log in self._logs(logs)]
+            if now != lines:
+                lines, since = now, time.monotonic()
+            elif time.monotonic() - since > self._stall_s:
+                mpi_hosts.end(child)
+                return True
+
+
+def verdicts(logs, stalled, code, output):
+    """The worst verdict of any rank for each test; a test that some rank started and never ended hung or crashed."""
+    found = {}
+    for log in logs:
+        running = None
+        for line in log:
+            verdict, test, *reason = line.split(" ", 2)
+            if verdict == "start":
+                running = test
+                continue
+            running = None
+            if verdict == "fail" or test not in found:
+                found[test] = (verdict, reason[0] if reason else "")
+        if running is not None and found.get(running, ("pass",))[0] != "fail":
+            found[running] = ("hang", "") if stalled else ("crash", f"exit code {code}: {output[-200:].strip()}")
+    return found
+
+
+def run_tests(launch, tests):
+    """Every test's verdict. After a hang or a crash the ranks are started again with the tests that are left. Where
+    several tests failed in one start each is tried again alone: one may have spoilt the others, and when the ranks end
+    all at once some may have been in an innocent test."""
+    answers, left = {}, list(tests)
+    while left:
+        found = launch.run(left)
+        if not found:
+            return answers | {test: ("crash", "the ranks did not start") for test in left}
+        reached = [test for test in left if test in found]
+        failed = [test for test in reached if found[test][0] not in ("pass", "skip")]
+        answers |= found
+        for test in failed if len(failed) > 1 else []:
+            answers |= launch.run([test])
+        left = [test for test in left if test not in found]
+    return answers
+
+
+def short(test):
+    return ".".join(test.split(".")[-2:])
+
+
+def print_table(tests, columns, results):
+    """A row per test with anything to say; a column per MPI and number of ranks."""
+    width = max(len(short(test)) for test in tests)
+    print(" " * width, *(f"{mpi}/{ranks}" for mpi, ranks in columns))
+    for test in tests:
+        marks = [MARKS[results[column][test][0]] for column in columns]
+        if set(marks) - {"."}:
+            print(short(test).ljust(width), *(mark.center(len(f"{mpi}/{ranks}"))
+                                              for mark, (mpi, ranks) in zip(marks, columns)))
+    for column in columns:
+        count = Counter(verdict for verdict, _ in results[column].values())
+        print(f"{column[0]}, {column[1]} ranks:", ", ".join(f"{count[verdict]} {verdict}" for verdict in MARKS
+                                                            if count[verdict]))
+
+
+def print_reasons(columns, results):
+    for column in columns:
+        for test, (verdict, reason) in results[column].items():
+            if verdict not in ("pass", "skip"):
+                print(f"{column[0]}/{column[1]} {short(test)}: {verdict} {reason}")
+
+
+def not_yet():
+    """Globs of tests that need what is not built, one per line; after a # the reason."""
+    lines = (line.split("#")[0].strip() for line in NOT_YET.read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def unexpected(results):
+    """Failures that the list does not excuse, and globs of the list that excuse nothing any more."""
+    globs = not_yet()
+    failures = {(short(test), column) for column, answers in results.items()
+                for test, (verdict, _) in answers.items() if verdict not in ("pass", "skip")}
+    excused = {failure for failure in failures if any(fnmatch.fnmatchcase(failure[0], glob) for glob in globs)}
+    stale = [glob for glob in globs if not any(fnmatch.fnmatchcase(test, glob) for test, _ in excused)]
+    return sorted(failures - excused), stale
+
+
+def main():
+    arguments = parse_arguments()
+    hosts = [mpi for mpi in mpi_hosts.installed_hosts(arguments.mpi) if mpi.has_python]
+    if not hosts:
+        sys.exit("conformance: no MPI with a Python environment here; tools/python_envs.sh makes them")
+    folder = test_folder(hosts[0].python)
+    listing = mpi_hosts.run([hosts[0].python, HERE / "mpi4py_rank.py", folder, "-"], 60)
+    tests = [name for name in listing.output.split() if name.startswith("test_") and fnmatch.fnmatch(name, arguments.only)]
+    results = {}
+    for mpi in hosts:
+        library = mpi.tamis_library(arguments.tamis) if arguments.tamis else None
+        for ranks in arguments.ranks or RANKS:
+            start = time.monotonic()
+            results[mpi.name, ranks] = run_tests(Launch(mpi, ranks, library, folder, arguments.stall), tests)
+            print(f"{mpi.title}, {'Tamis' if library else mpi.io}, {ranks} ranks: {len(tests)} tests, "
+                  f"{time.monotonic() - start:.0f} s", flush=True)
+    print_table(tests, list(results), results)
+    if arguments.reasons:
+        print_reasons(list(results), results)
+    if not arguments.tamis:
+        return 0
+    failures, stale = unexpected(results)
+    for test, column in failures:
+        print(f"UNEXPECTED: {test} under {column[0]} at {column[1]} ranks")
+    for glob in stale if arguments.only == "*" else []:
+        print(f"LISTED but passing: {glob} (take it out of {NOT_YET.name})")
+    return 1 if failures or (stale and arguments.only == "*") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+#include "sim/rival.hpp"
+
+#include <utility>
+
+namespace tamis::sim {
+namespace {
+
+class RivalledDriver : public Driver {
+ public:
+  RivalledDriver(std::unique_ptr<Driver> inside, Rival& rival, int& open_drivers)
+      : inside_(std::move(inside)), rival_(rival), open_drivers_(open_drivers) {
+    ++open_drivers_;
+  }
+  ~RivalledDriver() override { --open_drivers_; }
+
+  const Capabilities& capabilities() const override { return inside_->capabilities(); }
+  Outcome transfer(Direction direction, std::span<const Transfer> batch) override {
+    if (direction == Direction::write) strike(batch);
+    const Outcome outcome = inside_->transfer(direction, batch);
+    if (direction == Direction::read) strike(batch);
+    return outcome;
+  }
+  Status sync() override { return inside_->sync(); }
+  Result<std::int64_t> size() override { return inside_->size(); }
+  Status resize(std::int64_t bytes) override { return inside_->resize(bytes); }
+  Status preallocate(std::int64_t bytes) override { return inside_->preallocate(bytes); }
+  Status lock(const Extent& range, LockKind kind) override { return inside_->lock(range, kind); }
+  Status unlock(const Extent& range) override { return inside_->unlock(range); }
+  Status close() override { return inside_->close(); }
+
+ private:
+  void strike(std::span<const Transfer> batch) {
+    if (batch.empty()) return;
+    rival_.strike(between(batch.front().file.offset, batch.back().file.end()));
+  }
+
+  std::unique_ptr<Driver> inside_;
+  Rival& rival_;
+  int& open_drivers_;
+};
+
+}  // namespace
+
+void Rival::begin(std::vector<bool> taken) {
+  taken_ = std::move(taken);
+  active_ = true;
+}
+
+std::map<std::int64_t, std::byte> Rival::end() {
+  active_ = false;
+  return std::exchange(stored_, {});
+}
+
+void Rival::strike(const Extent& range) {
+  if (!active_ || range.empty()) return;
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  };
+  const std::int64_t offset = draw(range.offset, range.end() - 1);
+  const bool hole = offset < static_cast<std::int64_t>(taken_.size()) &&
+                    !taken_[static_cast<std::size_t>(offset)];
+  if (!hole) return;
+  Result<std::unique_ptr<Driver>> file = disk_.open(path_, {.read = true, .write = true});
+  if (!file.ok()) return;
+  {
+    const RangeLock held(**file, {offset, 1}, LockKind::exclusive);
+    auto value = static_cast<std::byte>(draw(0, 255));
+    const Transfer one{{offset, 1}, &value};
+    if (held.status().ok() && (*file)->transfer(Direction::write, {&one, 1}).status.ok())
+      stored_[offset] = value;
+  }
+  static_cast<void>((*file)->close());
+}
+
+Result<std::unique_ptr<Driver>> RivalledStorage::open(const std::string& path,
+                                                      const OpenMode& mode) {
+  Result<std::unique_ptr<Driver>> driver = inside_.open(path, mode);
+  if (!driver.ok()) return driver;
+  return std::unique_ptr<Driver>(
+      std::make_unique<RivalledDriver>(std::move(*driver), rival_, open_drivers_));
+}
+
+}  // namespace tamis::sim

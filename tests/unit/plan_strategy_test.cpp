@@ -1,0 +1,291 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "plan/strategy.hpp"
+#include "unit/layout_oracle.hpp"
+
+namespace tamis {
+namespace {
+
+Dataloop strided(std::int64_t block, std::int64_t stride) {
+  return *Dataloop::resized(0, stride, Dataloop::bytes(block));
+}
+
+/// One access of `bytes` bytes: `block` of every `stride` bytes of the file from `begin` on.
+struct Pattern {
+  Direction direction = Direction::write;
+  std::int64_t block = 8;
+  std::int64_t stride = 8;
+  std::int64_t bytes = 1 << 20;
+};
+
+Capabilities plain_disk() { return {.name = "disk", .locks = true}; }
+
+Choice choice_of(const Pattern& pattern, const Hints& hints = {},
+                 const Capabilities& storage = plain_disk()) {
+  const Layout file{strided(pattern.block, pattern.stride), 0, Layout::kEndless};
+  const Layout memory = Layout::contiguous(pattern.bytes);
+  const Access access{.direction = pattern.direction,
+                      .memory = &memory,
+                      .file = &file,
+                      .bytes = pattern.bytes,
+                      .error = {}};
+  return choose_method(pattern.direction, shape_of(access), hints, storage);
+}
+
+/// The survey of `ranks` ranks whose blocks take turns in the file; `parts` >= ranks leaves holes.
+Survey survey_of(const Pattern& pattern, int ranks, int parts, const Hints& hints = {}) {
+  Survey all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Layout file{strided(pattern.block, parts * pattern.block), rank * pattern.block,
+                      Layout::kEndless};
+    const Layout memory = Layout::contiguous(pattern.bytes);
+    const Access access{.direction = pattern.direction,
+                        .memory = &memory,
+                        .file = &file,
+                        .bytes = pattern.bytes,
+                        .error = {}};
+    const Survey one = survey_of(access, rank, true, hints, plain_disk());
+    if (rank == 0)
+      all = one;
+    else
+      all.merge(one);
+  }
+  return all;
+}
+
+Circumstances circumstances(int ranks, const Hints& hints = {}) {
+  Circumstances c{.hints = hints,
+                  .storage = plain_disk(),
+                  .aggregators = {},
+                  .window_bytes = 1 << 20,
+                  .ranks = ranks,
+                  .cores = 2};
+  for (int rank = 0; rank < std::min(ranks, 2); ++rank) c.aggregators.push_back(rank);
+  return c;
+}
+
+TEST(Method, large_holes_are_never_sieved) {  // the BTIO case of Thakur, Gropp, Lusk 1999
+  for (const Direction direction : {Direction::read, Direction::write}) {
+    const Choice choice = choice_of({direction, 4096, 4096 * 100, 1 << 20});
+    EXPECT_EQ(choice.method, Method::direct) << choice.reason;
+  }
+}
+
+TEST(Method, small_pieces_with_small_holes_are_sieved) {
+  for (const Direction direction : {Direction::read, Direction::write}) {
+    const Choice choice = choice_of({direction, 8, 16, 1 << 20});
+    EXPECT_EQ(choice.method, Method::sieve) << choice.reason;
+  }
+}
+
+TEST(Method, is_never_dearer_than_single_transfers) {
+  oracle::for_seeds(500, [](std::uint64_t seed) {
+    std::mt19937_64 rng(seed);
+    Pattern pattern;
+    pattern.direction = oracle::draw(rng, 0, 1) == 0 ? Direction::read : Direction::write;
+    pattern.block = oracle::draw(rng, 1, 1) << oracle::draw(rng, 0, 14);
+    pattern.stride = pattern.block + (oracle::draw(rng, 0, 1) << oracle::draw(rng, 0, 20));
+    pattern.bytes = oracle::draw(rng, 1, 1 << 20);
+    Hints naive;
+    naive.romio_ds_read = naive.romio_ds_write = Switch::disable;
+    EXPECT_LE(choice_of(pattern).cost_ns, choice_of(pattern, naive).cost_ns);
+  });
+}
+
+TEST(Method, costs_grow_with_bytes_and_with_pieces) {
+  Hints naive;
+  naive.romio_ds_read = naive.romio_ds_write = Switch::disable;
+  for (const Hints& hints : {Hints{}, naive})
+    for (const Direction direction : {Direction::read, Direction::write}) {
+      double before = 0;
+      for (std::int64_t bytes = 64; bytes <= 1 << 20; bytes *= 2) {
+        const double cost = choice_of({direction, 64, 256, bytes}, hints).cost_ns;
+        EXPECT_GE(cost, before) << bytes << " bytes";
+        before = cost;
+      }
+      for (std::int64_t block = 4096, cost = 0; block >= 1; block /= 2) {
+        const auto now = static_cast<std::int64_t>(
+            choice_of({direction, block, 2 * block, 1 << 16}, hints).cost_ns);
+        EXPECT_GE(now, cost) << "blocks of " << block;
+        cost = now;
+      }
+    }
+}
+
+TEST(Method, sieving_hints_are_obeyed_where_it_is_possible) {
+  Hints hints;
+  hints.romio_ds_write = Switch::disable;
+  EXPECT_NE(choice_of({Direction::write, 8, 16, 4096}, hints).method, Method::sieve);
+  EXPECT_EQ(choice_of({Direction::read, 8, 16, 4096}, hints).method, Method::sieve);
+  hints.romio_ds_write = Switch::enable;
+  EXPECT_EQ(choice_of({Direction::write, 4096, 4096 * 100, 1 << 20}, hints).method, Method::sieve);
+  Capabilities no_locks = plain_disk();
+  no_locks.locks = false;
+  EXPECT_NE(choice_of({Direction::write, 8, 16, 4096}, hints, no_locks).method, Method::sieve);
+  Capabilities blind = plain_disk();
+  blind.can_read_back = false;
+  EXPECT_NE(choice_of({Direction::write, 8, 16, 4096}, hints, blind).method, Method::sieve);
+}
+
+TEST(Method, a_write_that_others_do_not_notice_is_sieved_only_on_demand) {
+  Capabilities storage = plain_disk();
+  storage.guarded = false;
+  EXPECT_NE(choice_of({Direction::write, 8, 16, 4096}, {}, storage).method, Method::sieve);
+  Hints hints;
+  hints.romio_ds_write = Switch::enable;
+  EXPECT_EQ(choice_of({Direction::write, 8, 16, 4096}, hints, storage).method, Method::sieve);
+}
+
+TEST(Strategy, tiny_interleaved_pieces_go_in_two_phases) {
+  for (const Direction direction : {Direction::read, Direction::write}) {
+    const Survey survey = survey_of({direction, 8, 0, 1 << 20}, 4, 4);
+    const Strategy strategy = decide(survey, circumstances(4));
+    EXPECT_EQ(strategy.route, Route::two_phase) << strategy.explain(survey);
+    EXPECT_EQ(strategy.tiled, direction == Direction::write);
+  }
+}
+
+TEST(Strategy, large_holes_leave_every_rank_alone) {
+  const Survey survey = survey_of({Direction::write, 4096, 0, 1 << 20}, 2, 1000);
+  const Strategy strategy = decide(survey, circumstances(2));
+  EXPECT_EQ(strategy.route, Route::alone) << strategy.explain(survey);
+}
+
+TEST(Strategy, hints_decide_where_both_ways_are_possible) {
+  for (const Switch wish : {Switch::enable, Switch::disable})
+    for (const std::int64_t parts : {2, 1000})
+      for (const Direction direction : {Direction::read, Direction::write}) {
+        Hints hints;
+        hints.romio_cb_read = hints.romio_cb_write = wish;
+        const Survey survey = survey_of({direction, 64, 0, 1 << 16}, 2, static_cast<int>(parts));
+        const Strategy strategy = decide(survey, circumstances(2, hints));
+        EXPECT_EQ(strategy.route, wish == Switch::enable ? Route::two_phase : Route::alone);
+      }
+}
+
+TEST(Strategy, two_phase_is_refused_with_a_reason) {
+  Hints hints;
+  hints.romio_cb_write = Switch::enable;
+  const Survey tiled = survey_of({Direction::write, 8, 0, 4096}, 4, 4, hints);
+  const Survey holes = survey_of({Direction::write, 8, 0, 4096}, 4, 5, hints);
+
+  Circumstances c = circumstances(4, hints);
+  EXPECT_EQ(decide(tiled, c).route, Route::two_phase);
+  EXPECT_EQ(decide(holes, c).route, Route::two_phase);
+
+  Circumstances alone = circumstances(1, hints);
+  EXPECT_STREQ(decide(tiled, alone).reason, "there is one rank");
+  Circumstances atomic = c;
+  atomic.atomic = true;
+  EXPECT_EQ(decide(tiled, atomic).route, Route::alone);
+  Survey unordered = tiled;
+  unordered.ranks_unordered = 1;
+  EXPECT_EQ(decide(unordered, c).route, Route::alone);
+  Survey mixed = tiled;
+  mixed.directions = 3;
+  EXPECT_EQ(decide(mixed, c).route, Route::alone);
+  Circumstances no_sieve = c;
+  no_sieve.hints.romio_ds_write = Switch::disable;
+  EXPECT_EQ(decide(holes, no_sieve).route, Route::alone);
+  EXPECT_EQ(decide(tiled, no_sieve).route, Route::two_phase);
+  Survey blind = holes;
+  blind.ranks_cannot_rmw = 1;
+  EXPECT_EQ(decide(blind, c).route, Route::alone);
+}
+
+TEST(Strategy, always_has_a_reason) {
+  oracle::for_seeds(300, [](std::uint64_t seed) {
+    std::mt19937_64 rng(seed);
+    const int ranks = static_cast<int>(oracle::draw(rng, 1, 5));
+    const Pattern pattern{oracle::draw(rng, 0, 1) == 0 ? Direction::read : Direction::write,
+                          oracle::draw(rng, 1, 9000), 0, oracle::draw(rng, 0, 3) * 10000};
+    const Survey survey =
+        survey_of(pattern, ranks, ranks + static_cast<int>(oracle::draw(rng, 0, 3)));
+    const Strategy strategy = decide(survey, circumstances(ranks));
+    ASSERT_NE(strategy.reason, nullptr);
+    EXPECT_GT(std::strlen(strategy.reason), 0U);
+    EXPECT_GT(strategy.explain(survey).size(), std::strlen(strategy.reason));
+  });
+}
+
+TEST(Strategy, explains_itself_in_one_line) {
+  Survey survey;
+  survey.coverage = {.bytes = 4096, .first = 0, .last = 4096};
+  survey.ranks_with_data = 4;
+  survey.file_blocks = 512;
+  Strategy strategy;
+  strategy.route = Route::two_phase;
+  strategy.reason = "small pieces of many ranks make large windows";
+  strategy.alone_ns = 800000;
+  strategy.two_phase_ns = 25400;
+  strategy.tiled = true;
+  strategy.realms = FileRealms::even({0, 4096}, 2, 1, 0);
+  EXPECT_EQ(strategy.explain(survey),
+            "two-phase: small pieces of many ranks make large windows (4096 bytes of 4 ranks in "
+            "512 pieces; alone 800 us, two-phase 25 us; 2 realms, no holes)");
+  strategy = {.route = Route::nothing, .realms = {}, .reason = "no rank has bytes to move"};
+  EXPECT_EQ(strategy.explain(Survey{}),
+            "nothing to do: no rank has bytes to move (0 bytes of 0 ranks in 0 pieces; alone 0 us, "
+            "two-phase 0 us; 0 realms)");
+}
+
+TEST(Survey, does_not_depend_on_the_order_of_merging) {
+  std::vector<Survey> parts;
+  for (int rank = 0; rank < 4; ++rank)
+    parts.push_back(survey_of({Direction::write, 8 + rank, 0, 1000 * rank}, rank + 1, 6));
+  Survey forwards = parts[0];
+  Survey backwards = parts[3];
+  for (std::size_t i = 1; i < 4; ++i) {
+    forwards.merge(parts[i]);
+    backwards.merge(parts[3 - i]);
+  }
+  EXPECT_EQ(forwards.coverage.balance, backwards.coverage.balance);
+  EXPECT_EQ(forwards.coverage.bytes, backwards.coverage.bytes);
+  EXPECT_EQ(forwards.alone_ns, backwards.alone_ns);
+  EXPECT_EQ(forwards.alone_longest_ns, backwards.alone_longest_ns);
+  EXPECT_EQ(forwards.region(), backwards.region());
+}
+
+Topology nodes_of(std::initializer_list<std::int64_t> labels) {
+  return Topology::from_labels(std::span(labels.begin(), labels.size()));
+}
+using Ranks = std::vector<std::int32_t>;
+
+TEST(Aggregators, are_as_many_per_node_as_it_has_cores) {
+  EXPECT_EQ(choose_aggregators(nodes_of({0, 0, 0, 0}), {}, 2), (Ranks{0, 1}));
+  EXPECT_EQ(choose_aggregators(nodes_of({0, 0, 0, 1, 1, 2}), {}, 2), (Ranks{0, 1, 3, 4, 5}));
+  EXPECT_EQ(choose_aggregators(nodes_of({0}), {}, 64), (Ranks{0}));
+}
+
+TEST(Aggregators, are_shared_out_over_nodes_first) {
+  Hints hints;
+  hints.cb_nodes = 3;
+  EXPECT_EQ(choose_aggregators(nodes_of({0, 0, 0, 1, 1, 1}), hints, 2), (Ranks{0, 1, 3}));
+  hints.cb_nodes = 100;
+  EXPECT_EQ(choose_aggregators(nodes_of({0, 0, 1}), hints, 1), (Ranks{0, 1, 2}));
+}
+
+TEST(Aggregators, respect_the_limit_per_node) {
+  Hints hints;
+  hints.cb_config_list = "*:1";
+  EXPECT_EQ(choose_aggregators(nodes_of({0, 0, 1, 1}), hints, 8), (Ranks{0, 2}));
+  hints.cb_nodes = 4;
+  EXPECT_EQ(choose_aggregators(nodes_of({0, 0, 1, 1}), hints, 8), (Ranks{0, 2}));
+}
+
+TEST(Window, all_buffers_together_respect_the_hint) {
+  for (const std::int64_t bytes : {6LL, 100LL, 65536LL, 16LL << 20, 1LL << 40}) {
+    Hints hints;
+    hints.cb_buffer_size = bytes;
+    for (const int nodes : {1, 5}) {
+      const std::int64_t window = choose_window(hints, nodes);
+      ASSERT_GE(window, 1);
+      EXPECT_LE(window * (nodes > 1 ? 6 : 2), bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tamis
