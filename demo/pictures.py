@@ -112,7 +112,8 @@ def _draw_captions(draw, top, credit):
               "grades it and writes the part it owns.", font=_font(23), fill=_TEXT)
     draw.text((_MARGIN, top + 38), f"{layout.COLUMNS} × {layout.ROWS} screens of {layout.TILE_WIDTH} × "
               f"{layout.TILE_HEIGHT} pixels, overlaps of {layout.OVERLAP_X} and {layout.OVERLAP_Y} pixels (veiled), "
-              f"frames of {layout.FRAME_WIDTH} × {layout.FRAME_HEIGHT}.  Picture: {credit}.", font=_font(17), fill=_FAINT)
+              f"frames of {layout.FRAME_WIDTH} × {layout.FRAME_HEIGHT}.  Picture: {credit}.",
+              font=_font(17), fill=_FAINT)
 
 
 def rate_words(rate):
@@ -164,8 +165,9 @@ def _draw_panel(axes, mpi, all_series, direction):
             axes.annotate(host.troubles[str(level)], (level - 0.2, axes.get_ylim()[0] * 1.3),
                           ha="center", rotation=90, fontsize=9.5)
         if None not in rates:
-            axes.annotate(f"{rate_words(rates[1] / rates[0])}×", (level, 0), (0, -46), xycoords=axes.get_xaxis_transform(),
-                          textcoords="offset points", ha="center", fontweight="bold", color=_TAMIS)
+            axes.annotate(f"{rate_words(rates[1] / rates[0])}×", (level, 0), (0, -46),
+                          xycoords=axes.get_xaxis_transform(), textcoords="offset points", ha="center",
+                          fontweight="bold", color=_TAMIS if rates[1] >= rates[0] else _LIMIT)
     limit = host.rate("limit", direction)
     if limit is not None:
         axes.axhline(limit, color=_LIMIT, linestyle=(0, (4, 3)), linewidth=1.3, zorder=1)

@@ -150,7 +150,8 @@ def ratio(host, tamis, level, direction):
 
 
 def table_of(mpi, host, tamis, arguments):
-    table = Table(title=f"{mpi.title}: {mpi.io} and Tamis, MB/s of all ranks together, median of {arguments.repeat}", title_justify="left")
+    table = Table(title=f"{mpi.title}: {mpi.io} and Tamis, MB/s of all ranks together, median of {arguments.repeat}",
+                  title_justify="left")
     table.add_column("level")
     table.add_column("a rank's requests for a frame")
     table.add_column("timed", justify="right")

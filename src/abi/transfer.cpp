@@ -15,22 +15,24 @@ unsigned scope_of(TransferKind kind) {
 }
 
 /// The call as the file understands it; with an error and no data where a check fails.
+/// HOT PATH.
 AccessRequest describe(const Call& call, OpenFile& file) {
-  AccessRequest request;
-  request.direction = has(call.kind, kWriteBit) ? Direction::write : Direction::read;
-  request.explicit_offset = has(call.kind, kExplicitBit);
   const Result<const Dataloop*> type = checked_type(file, call.datatype);
-  request.error = check(scope_of(call.kind), {.amode = file.file->amode(),
-                                              .offset = call.offset,
-                                              .count = call.count,
-                                              .buffer = call.buffer,
-                                              .type = type.ok() ? *type : nullptr});
-  if (!type.ok()) request.error.keep_first(type.status());
-  if (!request.error.ok()) return request;
-  request.offset = call.offset;
-  request.buffer = static_cast<std::byte*>(const_cast<void*>(call.buffer));
-  request.memory = {.loop = **type, .displacement = 0, .repeat = call.count};
-  return request;
+  Status error = check(scope_of(call.kind), {.amode = file.file->amode(),
+                                             .offset = call.offset,
+                                             .count = call.count,
+                                             .buffer = call.buffer,
+                                             .type = type.ok() ? *type : nullptr});
+  if (!type.ok()) error.keep_first(type.status());
+  const bool fine = error.ok();
+  return {.direction = has(call.kind, kWriteBit) ? Direction::write : Direction::read,
+          .explicit_offset = has(call.kind, kExplicitBit),
+          .offset = call.offset,
+          .buffer = static_cast<std::byte*>(const_cast<void*>(call.buffer)),
+          .memory = {.loop = fine ? **type : Dataloop(),
+                     .displacement = 0,
+                     .repeat = fine ? call.count : 0},
+          .error = error};
 }
 
 Outcome carry_out(const Call& call, File& file, AccessRequest& request) {

@@ -33,19 +33,24 @@ enum class LockKind : std::uint8_t { none, shared, exclusive };
 
 /// What a driver is good at, as values planning reads; never what to do.
 struct Capabilities {
-  std::string name;                   ///< "posix", "memory", ...
-  bool locks = false;                 ///< byte-range locks between processes work on this file
-  bool can_read_back = true;          ///< bytes of the file can be read (false: opened write-only and
-                                      ///< refused for reading), so read-modify-write is possible
-  bool guarded = true;                ///< plain writes of all ranks that share this open file
-                                      ///< notice a read-modify-write (set by the engine)
-  bool resizable = true;              ///< has a size that can be set (false: devices)
-  std::int64_t block_bytes = 4096;    ///< transfers aligned to this are cheapest
-  std::int64_t stripe_bytes = 0;      ///< 0: not striped
-  std::size_t batch_limit = 1024;     ///< transfers in one call that are worth collecting
-  double operation_ns = 700;          ///< fixed cost of one contiguous transfer
-  double byte_ns = 0.15;              ///< cost per byte of a large transfer
-  double lock_ns = 1500;              ///< cost of taking and giving back an uncontended lock
+  std::string name;                 ///< "posix", "memory", ...
+  bool locks = false;               ///< byte-range locks between processes work on this file
+  bool can_read_back = true;        ///< bytes of the file can be read (false: opened write-only and
+                                    ///< refused for reading), so read-modify-write is possible
+  bool guarded = true;              ///< plain writes of all ranks that share this open file
+                                    ///< notice a read-modify-write (set by the engine)
+  bool resizable = true;            ///< has a size that can be set (false: devices)
+  std::int64_t block_bytes = 4096;  ///< transfers aligned to this are cheapest
+  std::int64_t stripe_bytes = 0;    ///< 0: not striped
+  std::size_t batch_limit = 1024;   ///< transfers in one call that are worth collecting
+  double read_ns = 400;             ///< fixed cost of one contiguous read
+  double write_ns = 700;            ///< and of one contiguous write
+  double byte_ns = 0.15;            ///< cost per byte of a large transfer
+  double lock_ns = 1500;            ///< cost of taking and giving back an uncontended lock
+
+  double operation_ns(Direction direction) const {
+    return direction == Direction::write ? write_ns : read_ns;
+  }
 };
 
 /// An open file on some storage. Calls block; every rank has its own Driver object.
@@ -63,10 +68,11 @@ class Driver {
   /// system calls are continued inside.
   virtual Outcome transfer(Direction direction, std::span<const Transfer> batch) = 0;
 
-  virtual Status sync() = 0;                       ///< data to stable storage
-  virtual Result<std::int64_t> size() = 0;         ///< bytes
-  virtual Status resize(std::int64_t bytes) = 0;   ///< truncates or extends with zeros
-  virtual Status preallocate(std::int64_t bytes) = 0;  ///< space for [0, bytes), grows the size to it
+  virtual Status sync() = 0;                      ///< data to stable storage
+  virtual Result<std::int64_t> size() = 0;        ///< bytes
+  virtual Status resize(std::int64_t bytes) = 0;  ///< truncates or extends with zeros
+  virtual Status preallocate(
+      std::int64_t bytes) = 0;  ///< space for [0, bytes), grows the size to it
 
   /// Byte-range lock against every other open of the file (other processes, other Driver objects;
   /// threads on this object too); waits. Errc::unsupported_operation where the storage refuses

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include "layout/pack.hpp"
 
@@ -76,7 +77,8 @@ class Batch {
   bool stopped_ = false;
 };
 
-Outcome move_direct(const Access& access, const Means& means) {
+// Direct and list I/O: runs are moved where they are, without a copy.
+Outcome move_runs(const Access& access, const Means& means) {
   Blocks file(*access.file, access.first, access.bytes);
   Blocks memory(*access.memory, 0, access.bytes);
   Batch batch(means.driver, access.direction);
@@ -147,8 +149,11 @@ struct SieveWindow {
 SieveWindow next_window(const Access& access, std::int64_t done, std::int64_t room) {
   const std::int64_t here = access.first + done;
   const std::int64_t begin = access.file->offset_of(here);
+  // Near the highest offset there may be less than a window.
+  const std::int64_t limit =
+      begin + std::min(room, std::numeric_limits<std::int64_t>::max() - begin);
   const std::int64_t end_position =
-      std::min(access.file->position_of(begin + room), access.first + access.bytes);
+      std::min(access.file->position_of(limit), access.first + access.bytes);
   const std::int64_t end = access.file->offset_of(end_position - 1) + 1;
   return {between(begin, end), done, end_position - here};
 }
@@ -234,7 +239,8 @@ Outcome move_sieved(const Access& access, const Means& means) {
 Outcome move_alone(const Access& access, Method method, const Means& means) {
   switch (method) {
     case Method::direct:
-      return move_direct(access, means);
+    case Method::list:
+      return move_runs(access, means);
     case Method::gather:
       return move_gathered(access, means);
     case Method::sieve:

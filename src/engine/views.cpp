@@ -28,13 +28,15 @@ std::span<std::byte> bytes_of(T& value) {
 Status remember(const Post& post, RemoteAccess& remote) {
   remote.first = post.head.first;
   remote.bytes = post.head.bytes;
+  remote.file.displacement = post.head.displacement;
+  remote.file.repeat = post.head.repeat;
   if (post.loop.empty()) return {};
   Result<Dataloop> loop = Dataloop::decode(post.loop);
   if (!loop.ok()) {
     remote.bytes = 0;
     return loop.status();
   }
-  remote.file = {std::move(*loop), post.head.displacement, post.head.repeat};
+  remote.file.loop = std::move(*loop);
   return {};
 }
 

@@ -74,6 +74,9 @@ Task<Status> File::set_view(View view, std::vector<HintText> hints, Status error
   status = co_await renew_hints(std::move(hints));
   if (!status.ok()) co_return status;
   view_ = std::move(view);
+  first_copy_ = view_.layout;
+  first_copy_.repeat = 1;
+  copies_in_order_ = view_.layout.is_ordered();
   position_ = 0;
   engine_->renew_view();
   co_return status;
@@ -114,21 +117,16 @@ Task<Status> File::renew_hints(std::vector<HintText> texts) {
 
 Result<std::int64_t> File::size() { return driver_->size(); }
 
-/// Reserves the range of the view's stream that a request names.
+/// Finds the range of the view's stream that a request names and reserves it.
 Status File::place(const AccessRequest& request, Access& access) {
-  access = {.direction = request.direction,
-            .buffer = request.buffer,
-            .memory = &request.memory,
-            .file = &view_.layout,
-            .first = 0,
-            .bytes = request.memory.size(),
-            .error = request.error};
   if (!request.error.ok()) return request.error;
   if (view_.etype_bytes == 0)
     return access.bytes == 0 ? Status{} : failure(Errc::io, "the etype of the view holds no data");
-  if (access.bytes % view_.etype_bytes != 0)
+  // Views of bytes are the usual ones, and a division costs more than all else here.
+  const bool bytes = view_.etype_bytes == 1;
+  const std::int64_t etypes = bytes ? access.bytes : access.bytes / view_.etype_bytes;
+  if (!bytes && etypes * view_.etype_bytes != access.bytes)
     return failure(Errc::io, "the access is not a whole number of etypes");
-  const std::int64_t etypes = access.bytes / view_.etype_bytes;
   const std::int64_t start = request.explicit_offset ? request.offset : position_.load();
   const auto first = checked_mul(start, view_.etype_bytes);
   if (!first) return failure(Errc::arg, "the offset leaves the range of 64 bits");
@@ -138,19 +136,31 @@ Status File::place(const AccessRequest& request, Access& access) {
   if (!end || (access.bytes > 0 && !fits(view_.layout, *end)))
     return failure(Errc::arg, "the access leaves the range of 64-bit offsets");
   access.first = *first;
+  if (!copies_in_order_ && *end <= first_copy_.size()) access.file = &first_copy_;
   if (!request.explicit_offset) position_.fetch_add(etypes);
   return {};
 }
 
+Access File::access_of(const AccessRequest& request) const {
+  return {.direction = request.direction,
+          .buffer = request.buffer,
+          .memory = &request.memory,
+          .file = &view_.layout,
+          .first = 0,
+          .bytes = request.memory.size(),
+          .error = {}};
+}
+
 Outcome File::access(const AccessRequest& request) {
-  Access access;
+  Access access = access_of(request);
   const Status placed = place(request, access);
-  if (!placed.ok()) return {0, placed};
+  if (!placed.ok()) [[unlikely]]
+    return {0, placed};
   return engine_->independent(access);
 }
 
 Task<Outcome> File::access_all(AccessRequest request) {
-  Access access;
+  Access access = access_of(request);
   access.error = place(request, access);
   co_return co_await engine_->collective(access);
 }

@@ -104,6 +104,7 @@ class File {
   Task<Status> change_size(std::int64_t bytes, Status error,
                            Status (Driver::*change)(std::int64_t));
   Task<Status> renew_hints(std::vector<HintText> texts);
+  Access access_of(const AccessRequest& request) const;
   Status place(const AccessRequest& request, Access& access);
 
   std::unique_ptr<Comm> comm_;
@@ -117,6 +118,8 @@ class File {
   Hints hints_;
   std::vector<IgnoredHint> ignored_hints_;
   View view_;
+  Layout first_copy_;            // the view's filetype once
+  bool copies_in_order_ = true;  // its copies follow each other in the file
   std::atomic<std::int64_t> position_ = 0;
 };
 

@@ -9,7 +9,8 @@ namespace {
 
 /// Capabilities as all ranks see them: plans must be equal, so the weaker word counts.
 struct SharedCapabilities {
-  double operation_ns = 0;
+  double read_ns = 0;
+  double write_ns = 0;
   double byte_ns = 0;
   double lock_ns = 0;
   std::int64_t block_bytes = 1;
@@ -19,7 +20,8 @@ struct SharedCapabilities {
   std::int32_t cores = 1;
 
   void merge(const SharedCapabilities& other) {
-    operation_ns = std::max(operation_ns, other.operation_ns);
+    read_ns = std::max(read_ns, other.read_ns);
+    write_ns = std::max(write_ns, other.write_ns);
     byte_ns = std::max(byte_ns, other.byte_ns);
     lock_ns = std::max(lock_ns, other.lock_ns);
     block_bytes = std::max(block_bytes, other.block_bytes);
@@ -31,7 +33,8 @@ struct SharedCapabilities {
 };
 
 SharedCapabilities share(const Capabilities& own) {
-  return {.operation_ns = own.operation_ns,
+  return {.read_ns = own.read_ns,
+          .write_ns = own.write_ns,
           .byte_ns = own.byte_ns,
           .lock_ns = own.lock_ns,
           .block_bytes = own.block_bytes,
@@ -42,7 +45,8 @@ SharedCapabilities share(const Capabilities& own) {
 }
 
 Capabilities merge(Capabilities own, const SharedCapabilities& all) {
-  own.operation_ns = all.operation_ns;
+  own.read_ns = all.read_ns;
+  own.write_ns = all.write_ns;
   own.byte_ns = all.byte_ns;
   own.lock_ns = all.lock_ns;
   own.block_bytes = all.block_bytes;

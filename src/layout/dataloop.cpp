@@ -199,7 +199,6 @@ std::int64_t Dataloop::true_lb() const { return root_ ? first_ + root_->facts.tr
 
 std::int64_t Dataloop::true_ub() const { return first_ + (root_ ? root_->facts.true_ub : size_); }
 
-bool Dataloop::is_contiguous() const { return root_ == nullptr; }
 bool Dataloop::is_monotonic() const { return root_ == nullptr || root_->facts.monotonic; }
 bool Dataloop::is_ordered() const { return root_ == nullptr || root_->facts.ordered; }
 bool Dataloop::overlaps_itself() const { return overlaps({root_, size_}); }

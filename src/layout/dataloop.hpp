@@ -61,7 +61,7 @@ class Dataloop {
   std::int64_t true_ub() const;
 
   /// The data is one block of size() bytes (at true_lb()).
-  bool is_contiguous() const;
+  bool is_contiguous() const { return root_ == nullptr; }
   /// Starts of blocks never decrease along the stream: what a filetype must be (section 14.3).
   bool is_monotonic() const;
   /// Monotonic and without overlap: offsets strictly increase along the stream.

@@ -47,11 +47,6 @@ std::int64_t Layout::size() const {
   return saturate(Wide{loop.size()} * repeat);
 }
 
-bool Layout::is_contiguous() const {
-  if (!loop.is_contiguous()) return false;
-  return repeat <= 1 || loop.size() == 0 || loop.extent() == loop.size();
-}
-
 bool Layout::is_ordered() const {
   if (size() == 0) return true;
   if (!loop.is_ordered()) return false;
@@ -59,7 +54,7 @@ bool Layout::is_ordered() const {
   return repeat <= 1 || loop.extent() >= loop.true_ub() - loop.true_lb();
 }
 
-std::int64_t Layout::offset_of(std::int64_t position) const {
+std::int64_t Layout::offset_in_loop(std::int64_t position) const {
   const std::int64_t copy = repeat == 1 ? 0 : position / loop.size();
   std::int64_t rest = position - copy * loop.size();
   Wide offset = Wide{displacement} + loop.first() + Wide{copy} * loop.extent();

@@ -24,13 +24,22 @@ struct Layout {
   /// fit in 64 bits.
   std::int64_t size() const;
   /// One block from begin to end, copies included (so seeking is an addition).
-  bool is_contiguous() const;
+  bool is_contiguous() const {
+    return loop.is_contiguous() &&
+           (repeat <= 1 || loop.size() == 0 || loop.extent() == loop.size());
+  }
   /// Offsets strictly increase along the stream, copies included. Only ordered layouts can be
   /// searched by offset, exchanged with others and sieved.
   bool is_ordered() const;
   /// Offset of a byte of the stream. REQUIRES: 0 <= position < size(). O(depth * log).
   /// The largest 64-bit number where the offset is beyond it.
-  std::int64_t offset_of(std::int64_t position) const;
+  std::int64_t offset_of(std::int64_t position) const {
+    if (!is_contiguous()) return offset_in_loop(position);
+    std::int64_t offset = 0;
+    const bool too_far = __builtin_add_overflow(displacement, loop.first(), &offset) ||
+                         __builtin_add_overflow(offset, position, &offset);
+    return too_far ? std::numeric_limits<std::int64_t>::max() : offset;
+  }
   /// Number of stream bytes that lie before `offset`. REQUIRES: is_ordered(). O(depth * log).
   std::int64_t position_of(std::int64_t offset) const;
   /// Smallest extent that holds stream bytes [first, first + n). REQUIRES: is_ordered(), n > 0.
@@ -38,6 +47,9 @@ struct Layout {
   /// About how many blocks the stream bytes [first, first + n) make: an estimate for cost models,
   /// exact for regular layouts, never walks.
   std::int64_t blocks_in(std::int64_t first, std::int64_t n) const;
+
+ private:
+  std::int64_t offset_in_loop(std::int64_t position) const;
 };
 
 }  // namespace tamis

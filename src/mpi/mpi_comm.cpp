@@ -109,12 +109,13 @@ void MpiComm::idle(std::uint32_t seen) {
     fruitless_ = 0;
     return;
   }
+  ++fruitless_;
+  const bool only_doorbell = doorbell_ != nullptr && !messages_.pending();
+  if (only_doorbell && rings_within_spin(seen)) return;
   // The user's own messages may need this rank too (a large send started before a collective):
   // without a look into the host from time to time, their receiver and we would wait for ever.
   messages_.poke();
-  ++fruitless_;
-  if (doorbell_ != nullptr && !messages_.pending()) {
-    if (rings_within_spin(seen)) return;
+  if (only_doorbell) {
     sleep(seen, kFirstSleep * (1 << std::min(fruitless_ - 1, kMaxDoublings)));
   } else if (fruitless_ <= kEagerPolls) {
     std::this_thread::yield();

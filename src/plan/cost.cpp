@@ -13,10 +13,10 @@ double windows_of(std::int64_t bytes, std::int64_t window) {
   return static_cast<double>((bytes + window - 1) / std::max<std::int64_t>(window, 1));
 }
 
-double direct_cost(const Shape& shape, const Capabilities& storage) {
+double list_cost(Direction direction, const Shape& shape, const Capabilities& storage) {
   const auto extra = static_cast<double>(std::max<std::int64_t>(0, shape.memory_blocks - 1));
-  return static_cast<double>(shape.file_blocks) * storage.operation_ns + extra * kVectorEntryNs +
-         static_cast<double>(shape.bytes) * storage.byte_ns;
+  return static_cast<double>(shape.file_blocks) * storage.operation_ns(direction) +
+         extra * kVectorEntryNs + static_cast<double>(shape.bytes) * storage.byte_ns;
 }
 
 double walk_cost(const Shape& shape) {
@@ -24,21 +24,23 @@ double walk_cost(const Shape& shape) {
          static_cast<double>(shape.file_blocks + shape.memory_blocks) * kPieceNs;
 }
 
-double gather_cost(const Shape& shape, const Capabilities& storage, std::int64_t window) {
+double gather_cost(Direction direction, const Shape& shape, const Capabilities& storage,
+                   std::int64_t window) {
   const double operations =
       static_cast<double>(shape.file_blocks) + windows_of(shape.bytes, window) - 1;
-  return operations * storage.operation_ns + static_cast<double>(shape.bytes) * storage.byte_ns +
-         walk_cost(shape);
+  return operations * storage.operation_ns(direction) +
+         static_cast<double>(shape.bytes) * storage.byte_ns + walk_cost(shape);
 }
 
 double sieve_cost(Direction direction, const Shape& shape, const Hints& hints,
                   const Capabilities& storage) {
   const bool write = direction == Direction::write;
   const std::int64_t window = write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+  // A write reads the window first, under a lock.
+  const double one_window = storage.read_ns + (write ? storage.write_ns + storage.lock_ns : 0);
   const double passes = write ? 2 : 1;
-  const double lock = write ? storage.lock_ns : 0;
   return passes * static_cast<double>(shape.span) * storage.byte_ns +
-         windows_of(shape.span, window) * (passes * storage.operation_ns + lock) + walk_cost(shape);
+         windows_of(shape.span, window) * one_window + walk_cost(shape);
 }
 
 /// Why sieving is out of the question; nullptr where it is allowed.
@@ -65,7 +67,7 @@ bool sieve_wished(Direction direction, const Hints& hints) {
 }  // namespace
 
 const char* name(Method method) {
-  constexpr std::array names = {"nothing", "direct", "gather", "sieve"};
+  constexpr std::array names = {"nothing", "direct", "list", "gather", "sieve"};
   return names.at(static_cast<std::size_t>(method));
 }
 
@@ -84,16 +86,16 @@ Choice choose_method(Direction direction, const Shape& shape, const Hints& hints
   if (shape.bytes == 0) return {Method::nothing, 0, "no bytes"};
   const std::int64_t window =
       direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
-  const Choice direct{Method::direct, direct_cost(shape, storage), "pieces are large or few"};
+  const Choice list{Method::list, list_cost(direction, shape, storage), "pieces are large or few"};
   if (shape.file_blocks == 1 && shape.memory_blocks == 1)
-    return {Method::direct, direct.cost_ns, "one piece in memory and file"};
+    return {Method::direct, list.cost_ns, "one piece in memory and file"};
 
-  const Choice gather{Method::gather, gather_cost(shape, storage, window),
+  const Choice gather{Method::gather, gather_cost(direction, shape, storage, window),
                       "memory is in smaller pieces than the file"};
   const char* refused = sieve_refused(direction, shape, hints, storage);
-  Choice best = gather.cost_ns < direct.cost_ns ? gather : direct;
+  Choice best = gather.cost_ns < list.cost_ns ? gather : list;
   if (refused != nullptr) {
-    if (best.method == Method::direct && shape.file_blocks > 1) best.reason = refused;
+    if (best.method == Method::list && shape.file_blocks > 1) best.reason = refused;
     return best;
   }
   const Choice sieve{Method::sieve, sieve_cost(direction, shape, hints, storage),

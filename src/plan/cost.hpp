@@ -11,7 +11,8 @@ namespace tamis {
 /// How one rank moves its own bytes, or an aggregator a window.
 enum class Method : std::uint8_t {
   nothing,  ///< no bytes
-  direct,   ///< one transfer per run, straight from and to the user's memory
+  direct,   ///< one transfer, straight from or to the user's memory
+  list,     ///< the same for many runs, handed to the driver in batches (list I/O)
   gather,   ///< packed in stream order through a bounded buffer, one transfer per run of the file
   sieve,    ///< whole windows of the file; a write reads them first and holds a lock
 };

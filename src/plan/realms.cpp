@@ -1,6 +1,9 @@
 #include "plan/realms.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "base/checked.hpp"
 
 namespace tamis {
 namespace {
@@ -16,14 +19,16 @@ FileRealms FileRealms::even(const Extent& region, int count, std::int64_t alignm
   realms.origin_ = region.offset / alignment * alignment;
   const std::int64_t share = divide_up(region.end() - realms.origin_, count);
   const std::int64_t wanted = std::max(share, least_bytes);
-  realms.realm_bytes_ = divide_up(wanted, alignment) * alignment;
+  const auto aligned = checked_mul(divide_up(wanted, alignment), alignment);
+  realms.realm_bytes_ = aligned.value_or(std::numeric_limits<std::int64_t>::max());
   realms.count_ = static_cast<int>(divide_up(region.end() - realms.origin_, realms.realm_bytes_));
   return realms;
 }
 
 Extent FileRealms::realm(int index) const {
   const std::int64_t begin = origin_ + index * realm_bytes_;
-  return intersect(region_, {begin, realm_bytes_});
+  const std::int64_t end = begin + std::min(realm_bytes_, region_.end() - begin);
+  return between(std::max(begin, region_.offset), end);
 }
 
 std::int64_t FileRealms::grid_begin(int index, std::int64_t window_bytes) const {
@@ -45,8 +50,12 @@ std::int64_t FileRealms::rounds(std::int64_t window_bytes) const {
 }
 
 Extent FileRealms::window(int index, std::int64_t round, std::int64_t window_bytes) const {
-  return intersect(realm(index),
-                   {grid_begin(index, window_bytes) + round * window_bytes, window_bytes});
+  const Extent own = realm(index);
+  const std::int64_t grid = grid_begin(index, window_bytes);
+  if (round * window_bytes >= own.end() - grid) return {own.end(), 0};
+  const std::int64_t begin = grid + round * window_bytes;
+  const std::int64_t end = begin + std::min(window_bytes, own.end() - begin);
+  return between(std::max(begin, own.offset), end);
 }
 
 int FileRealms::owner_of(std::int64_t offset) const {

@@ -16,7 +16,7 @@ class FileRealms {
                          std::int64_t least_bytes);
 
   int count() const { return count_; }
-  /// Realm `index`, clipped to the region; empty for those behind its end.
+  /// Realm `index`, clipped to the region; never empty. REQUIRES: 0 <= index < count().
   Extent realm(int index) const;
   int owner_of(std::int64_t offset) const;  ///< REQUIRES: offset lies in the region
 

@@ -22,9 +22,10 @@ double two_phase_cost(const Survey& survey, const Circumstances& c, Direction di
   const auto span = static_cast<double>(survey.region().length);
   const double windows = span / static_cast<double>(c.window_bytes) + 1;
   const bool write = direction == Direction::write;
-  const double passes = write && !tiled ? 2 : 1;
-  const double storage = passes * (span * c.storage.byte_ns + windows * c.storage.operation_ns) +
-                         (write && !tiled ? windows * c.storage.lock_ns : 0);
+  const bool reads_first = write && !tiled;
+  const double one_window =
+      c.storage.operation_ns(direction) + (reads_first ? c.storage.read_ns + c.storage.lock_ns : 0);
+  const double storage = (reads_first ? 2 : 1) * span * c.storage.byte_ns + windows * one_window;
   const double packing = static_cast<double>(survey.coverage.bytes) * kCopyByteNs +
                          static_cast<double>(survey.file_blocks + survey.memory_blocks) * kPieceNs;
   const double hands = std::min(c.ranks, c.cores);

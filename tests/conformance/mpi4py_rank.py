@@ -5,6 +5,9 @@ usage: mpiexec -n N python mpi4py_rank.py TESTFOLDER LOGFOLDER [NAME...]
 Runs the named tests (module.Class.test), in the order given, the same on every rank. Each rank appends to
 LOGFOLDER/<rank>: "start NAME" before a test, then "pass NAME", "skip NAME" or "fail NAME REASON". Without names it
 prints the names of all tests that concern files.
+
+A name that ends in @offsets stands for the same test with its ordered calls carried out through explicit offsets
+(write_at_all, read_at_all): the tests of views use ordered calls for no reason of their own.
 """
 import os
 import sys
@@ -37,24 +40,57 @@ def flatten(suite):
             yield item
 
 
+def by_offsets(module):
+    """Makes the files that the module's tests open do their ordered calls through explicit offsets."""
+    from mpi4py import MPI
+
+    class File(MPI.File):
+        def Set_view(self, displacement, etype, *rest):
+            self.etype_size, self.position = etype.size, 0
+            super().Set_view(displacement, etype, *rest)
+
+        def ordered(self, transfer, buffer):
+            count = MPI.buffer.frombuffer(buffer, readonly=True).nbytes // self.etype_size
+            before = self.comm.exscan(count) or 0
+            transfer(self.position + before, buffer)
+            self.position += self.comm.allreduce(count)
+
+        def Write_ordered(self, buffer):
+            self.ordered(self.Write_at_all, buffer)
+
+        def Read_ordered(self, buffer):
+            self.ordered(self.Read_at_all, buffer)
+
+    def opened(setup):
+        def wrapped(test):
+            setup(test)
+            test.FILE = File(test.FILE)
+            test.FILE.comm = test.COMM
+        return wrapped
+
+    module.BaseTestIO.setUp = opened(module.BaseTestIO.setUp)
+
+
 class Log(unittest.TestResult):
-    def __init__(self, stream):
+    def __init__(self, stream, suffix):
         super().__init__()
         self._stream = stream
+        self._suffix = suffix
         self._verdict = None
 
-    def _line(self, *words):
+    def _line(self, verdict, test, reason=""):
+        words = (verdict, test.id() + self._suffix, reason)
         self._stream.write(" ".join(words).replace("\n", " ") + "\n")
         self._stream.flush()
 
     def startTest(self, test):
         super().startTest(test)
         self._verdict = ("pass", "")
-        self._line("start", test.id())
+        self._line("start", test)
 
     def stopTest(self, test):
         super().stopTest(test)
-        self._line(self._verdict[0], test.id(), self._verdict[1])
+        self._line(self._verdict[0], test, self._verdict[1])
 
     def _fail(self, error):
         self._verdict = ("fail", f"{error[0].__name__}: {error[1]}"[:300])
@@ -83,9 +119,13 @@ def main():
         print("\n".join(test_names(folder)))
         return
     from mpi4py import MPI
-    suite = unittest.TestLoader().loadTestsFromNames(names)
+    suffix = "@offsets" if names[0].endswith("@offsets") else ""
+    if suffix:
+        import test_io
+        by_offsets(test_io)
+    suite = unittest.TestLoader().loadTestsFromNames([name.removesuffix("@offsets") for name in names])
     with open(os.path.join(logs, str(MPI.COMM_WORLD.rank)), "a", encoding="utf-8") as stream:
-        suite.run(Log(stream))
+        suite.run(Log(stream, suffix))
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ Crew::Crew(std::vector<std::int64_t> node_labels, Plans plans, MemoryOptions opt
 std::vector<Status> Crew::open(const std::function<OpenRequest(int)>& request) {
   std::vector<Task<Result<std::unique_ptr<File>>>> tasks;
   for (int rank = 0; rank < size(); ++rank)
-    tasks.push_back(File::open(world_.comm(rank, 0), request(rank),
-                               *tables_[static_cast<std::size_t>(rank)]));
+    tasks.push_back(
+        File::open(world_.comm(rank, 0), request(rank), *tables_[static_cast<std::size_t>(rank)]));
   std::vector<Result<std::unique_ptr<File>>> results;
   if (!world_.run(std::move(tasks), results)) throw std::runtime_error("ranks hang in open");
   std::vector<Status> statuses;
@@ -37,9 +37,8 @@ std::vector<Status> Crew::open(const std::function<OpenRequest(int)>& request) {
 }
 
 std::vector<Status> Crew::open(unsigned amode, const std::vector<HintText>& hints) {
-  return open([&](int) {
-    return OpenRequest{.name = kFile, .amode = amode, .hints = hints, .error = {}};
-  });
+  return open(
+      [&](int) { return OpenRequest{.name = kFile, .amode = amode, .hints = hints, .error = {}}; });
 }
 
 std::vector<Status> Crew::close() {

@@ -1,5 +1,3 @@
-#include "engine/write_gate.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "drivers/memory/memory.hpp"
+#include "engine/write_gate.hpp"
 
 namespace tamis {
 namespace {
@@ -71,7 +70,8 @@ int write_sieving(Node& node, std::size_t rank, std::int64_t offset, int rounds)
     const WriteGate::Sieving sieving(node.words(rank), plain);
     const RangeLock held(*driver, whole.file, LockKind::exclusive);
     static_cast<void>(driver->transfer(Direction::read, {&whole, 1}));
-    lost += round > 0 && bytes[static_cast<std::size_t>(offset)] != static_cast<std::byte>(round - 1);
+    lost +=
+        round > 0 && bytes[static_cast<std::size_t>(offset)] != static_cast<std::byte>(round - 1);
     bytes[static_cast<std::size_t>(offset)] = static_cast<std::byte>(round);
     static_cast<void>(driver->transfer(Direction::write, {&whole, 1}));
   }
@@ -83,10 +83,10 @@ TEST(WriteGate, keeps_plain_writes_and_sieving_of_threads_apart) {
   std::atomic<int> lost = 0;
   {
     std::vector<std::jthread> ranks;
-    ranks.emplace_back([&] { lost += write_plainly(node, 0, 3, 3000); });
-    ranks.emplace_back([&] { lost += write_plainly(node, 1, 40, 3000); });
-    ranks.emplace_back([&] { lost += write_sieving(node, 2, 8, 2000); });
-    ranks.emplace_back([&] { lost += write_sieving(node, 3, 63, 2000); });
+    ranks.emplace_back([&] { lost += write_plainly(node, 0, 3, 20000); });
+    ranks.emplace_back([&] { lost += write_plainly(node, 1, 40, 20000); });
+    ranks.emplace_back([&] { lost += write_sieving(node, 2, 8, 20000); });
+    ranks.emplace_back([&] { lost += write_sieving(node, 3, 63, 20000); });
   }
   EXPECT_EQ(lost, 0);
 }

@@ -12,7 +12,8 @@ Capabilities memory_capabilities() {
   return {.name = "memory",
           .locks = true,
           .block_bytes = 1,
-          .operation_ns = 100,
+          .read_ns = 100,
+          .write_ns = 100,
           .byte_ns = 0.1,
           .lock_ns = 100};
 }

@@ -84,7 +84,29 @@ PosixDriver::~PosixDriver() {
   if (file_.fd >= 0) calls_.close(file_.fd);
 }
 
+// HOT PATH: one piece that the kernel moves at once, as nearly all are. What is left after a short
+// or interrupted call goes on in transfer_batch.
 Outcome PosixDriver::transfer(Direction direction, std::span<const Transfer> batch) {
+  const bool write = direction == Direction::write;
+  if (batch.size() != 1 || !(write ? file_.writable : file_.readable))
+    return transfer_batch(direction, batch);
+  const auto [file, memory] = batch[0];
+  if (file.length > kLargestTransfer || !is_file_range(file))
+    return transfer_batch(direction, batch);
+  const auto bytes = static_cast<std::size_t>(file.length);
+  const ssize_t moved = write ? calls_.pwrite(file_.fd, memory, bytes, file.offset)
+                              : calls_.pread(file_.fd, memory, bytes, file.offset);
+  if (moved == file.length) [[likely]]
+    return {.bytes = moved, .status = {}};
+  if (moved < 0 && errno != EINTR) return {0, from_errno(errno, Subject::data, file.offset)};
+  const std::int64_t done = std::max<std::int64_t>(moved, 0);
+  const Transfer rest{between(file.offset + done, file.end()), memory + done};
+  Outcome outcome = transfer_batch(direction, {&rest, 1});
+  outcome.bytes += done;
+  return outcome;
+}
+
+Outcome PosixDriver::transfer_batch(Direction direction, std::span<const Transfer> batch) {
   Outcome outcome;
   if (direction == Direction::write && !file_.writable) {
     outcome.status = failure(Errc::access, "the file was not opened for writing");

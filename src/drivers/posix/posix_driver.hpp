@@ -42,6 +42,7 @@ class PosixDriver : public Driver {
   Status close() override;
 
  private:
+  Outcome transfer_batch(Direction direction, std::span<const Transfer> batch);
   Outcome transfer_joined(Direction direction, std::span<const Transfer> group);
   Outcome move(Direction direction, std::int64_t offset, std::span<iovec> pieces);
   ssize_t move_once(Direction direction, std::int64_t offset, std::span<const iovec> pieces);
