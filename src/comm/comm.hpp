@@ -36,6 +36,12 @@ class Segment {
   virtual Status reserve(std::int64_t offset, std::int64_t bytes) = 0;
 };
 
+/// A plain object as the bytes of a message.
+template <typename T>
+std::span<std::byte> bytes_of(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
 /// The few messages the engine needs. No call waits for another rank, but `idle` may.
 /// One Comm serves one open file; ranks number 0 .. size() - 1 as in the file's communicator.
 /// Not to be called by two threads at once.

@@ -4,14 +4,10 @@
 #include <new>
 
 #include "engine/alone.hpp"
+#include "engine/verdict.hpp"
 
 namespace tamis {
 namespace {
-
-struct Verdict {
-  Status worst;
-  void merge(const Verdict& other) { worst.merge(other.worst); }
-};
 
 bool is_one_piece(const Access& access) {
   return access.memory->is_contiguous() && access.file->is_contiguous();
@@ -117,7 +113,7 @@ Task<Outcome> Engine::collective(Access access) {
     co_return own;
   }
   own.status.keep_first(team_.comm().health());
-  Verdict verdict{own.status.travelling(team_.rank())};
+  Verdict verdict{.worst = own.status.travelling(team_.rank())};
   verdict = co_await team_.agree(verdict);
   if (own.status.ok()) own.status = verdict.worst;
   co_return own;

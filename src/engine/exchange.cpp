@@ -6,19 +6,10 @@
 #include <optional>
 
 #include "engine/exchange_parts.hpp"
+#include "engine/verdict.hpp"
 
 namespace tamis {
 namespace {
-
-/// What ranks tell each other at the end of an access.
-struct Verdict {
-  Status worst;
-  std::int32_t incomplete = 0;  // a realm was not moved whole: an error, or the file's end
-  void merge(const Verdict& other) {
-    worst.merge(other.worst);
-    incomplete |= other.incomplete;
-  }
-};
 
 /// Up to where some realms were moved.
 struct Marks {

@@ -3,6 +3,8 @@
 #include <bit>
 #include <new>
 
+#include "engine/verdict.hpp"
+
 namespace tamis {
 namespace {
 
@@ -26,20 +28,10 @@ class PrivateSegment : public Segment {
   std::byte* memory_;
 };
 
-struct Verdict {
-  std::int32_t failed = 0;
-  void merge(const Verdict& other) { failed |= other.failed; }
-};
-
 std::vector<std::int32_t> all_ranks(int size) {
   std::vector<std::int32_t> ranks(static_cast<std::size_t>(size));
   for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
   return ranks;
-}
-
-template <typename T>
-std::span<std::byte> bytes_of(T& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
 }
 
 /// The node's leader makes a segment and tells the others its name; a name with word 0 == -1 says
@@ -73,10 +65,10 @@ Task<std::unique_ptr<Segment>> open_segment(Comm& comm, const std::vector<std::i
 }
 
 Task<bool> any_failed(Comm& comm, bool failed) {
-  Verdict verdict{failed ? 1 : 0};
+  Verdict verdict{.worst = {}, .incomplete = failed ? 1 : 0};
   co_await agree_by_messages(comm, all_ranks(comm.size()), comm.rank(), bytes_of(verdict).data(),
                              sizeof(verdict), &merge_bytes<Verdict>);
-  co_return verdict.failed != 0;
+  co_return verdict.incomplete != 0;
 }
 
 }  // namespace
@@ -174,9 +166,9 @@ Task<Result<std::unique_ptr<Team>>> Team::form(Comm& comm, int pretend_nodes, bo
 Task<Result<std::unique_ptr<Segment>>> Team::share(std::int64_t bytes) {
   std::unique_ptr<Segment> segment =
       co_await open_segment(comm_, topology_.ranks_beside(comm_.rank()), bytes);
-  Verdict mine{segment == nullptr ? 1 : 0};
+  const Verdict mine{.worst = {}, .incomplete = segment == nullptr ? 1 : 0};
   const Verdict verdict = co_await agree(mine);
-  if (verdict.failed != 0)
+  if (verdict.incomplete != 0)
     co_return failure(Errc::no_memory, "no shared memory for collective buffers");
   co_return std::move(segment);
 }
@@ -195,14 +187,13 @@ void Team::ring_all() {
   for (int seat = 0; seat < seats_; ++seat) ring(seat);
 }
 
-// Payloads and results alternate between two places: a rank that is late reading the result of one
-// agreement cannot be overrun, since the next but one needs its arrival.
+// One place per payload and result is enough: nobody contributes to the next agreement before the
+// last one was published, and nobody publishes before all have arrived, so have read the last one.
 Task<bool> Team::agree_bytes(std::byte* mine, Merger merger) {
   const std::uint32_t round = rounds_++;
-  const std::size_t place = round & 1;
   const bool one_node = topology_.node_count() == 1;
   const int me = seat_of(comm_.rank());
-  std::memcpy(seat_data(me).payload[place], mine, merger.bytes);
+  std::memcpy(seat_data(me).payload, mine, merger.bytes);
 
   const std::uint32_t all = (round + 1) * static_cast<std::uint32_t>(seats_);
   const bool last = board().arrived.fetch_add(1) + 1 == all;
@@ -214,22 +205,21 @@ Task<bool> Team::agree_bytes(std::byte* mine, Merger merger) {
     if (last) ring(0);
     co_await until([&] { return board().generation.load() == round + 1; });
   }
-  std::memcpy(mine, board().result[place], merger.bytes);
+  std::memcpy(mine, board().result, merger.bytes);
   co_return true;
 }
 
 Task<bool> Team::publish(std::uint32_t round, Merger merger) {
-  const std::size_t place = round & 1;
   std::byte merged[kPayload];
-  std::memcpy(merged, seat_data(0).payload[place], merger.bytes);
-  for (int seat = 1; seat < seats_; ++seat) merger.merge(merged, seat_data(seat).payload[place]);
+  std::memcpy(merged, seat_data(0).payload, merger.bytes);
+  for (int seat = 1; seat < seats_; ++seat) merger.merge(merged, seat_data(seat).payload);
   if (topology_.node_count() > 1) {
     std::vector<std::int32_t> leaders;
     for (const auto& ranks : topology_.nodes) leaders.push_back(ranks.front());
     co_await agree_by_messages(comm_, std::move(leaders), node_of(comm_.rank()), merged,
                                merger.bytes, merger.merge);
   }
-  std::memcpy(board().result[place], merged, merger.bytes);
+  std::memcpy(board().result, merged, merger.bytes);
   board().generation.store(round + 1);
   ring_all();
   co_return true;

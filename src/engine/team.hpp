@@ -67,13 +67,13 @@ class Team {
   struct alignas(64) Seat {
     Doorbell doorbell;
     alignas(64) WriteGate::Word writing;
-    alignas(64) std::byte payload[2][kPayload];
+    alignas(64) std::byte payload[kPayload];
   };
   struct alignas(64) Board {
     std::atomic<std::uint32_t> arrived;
     alignas(64) WriteGate::Word sievers;
     alignas(64) std::atomic<std::uint32_t> generation;
-    std::byte result[2][kPayload];
+    std::byte result[kPayload];
   };
   struct Merger {  // a type's merge, without its type
     std::size_t bytes;

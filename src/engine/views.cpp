@@ -20,11 +20,6 @@ struct Post {
   Ticket loop_ticket = 0;
 };
 
-template <typename T>
-std::span<std::byte> bytes_of(T& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
-
 Status remember(const Post& post, RemoteAccess& remote) {
   remote.first = post.head.first;
   remote.bytes = post.head.bytes;
