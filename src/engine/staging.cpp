@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "engine/verdict.hpp"
+
 namespace tamis {
 namespace {
 
@@ -60,14 +62,18 @@ Task<Result<std::unique_ptr<Staging>>> Staging::create(Team& team, const Circums
   std::unique_ptr<Staging> staging(
       new Staging(std::move(*segment), std::move(place), here, plan.window_bytes));
 
-  // One rank per node sets the states up before anybody can use them.
+  // One rank per node makes sure of the memory, since a later touch could end the process, and sets
+  // the states up before anybody can use them.
+  Verdict ready;
   if (team.seat_of(team.rank()) == 0) {
+    ready.worst = staging->segment_->reserve(0, staging->segment_->size());
     auto* state = reinterpret_cast<WindowState*>(staging->segment_->data());
-    for (std::int64_t i = 0; i < here * kWindowsInFlight; ++i)
+    for (std::int64_t i = 0; ready.worst.ok() && i < here * kWindowsInFlight; ++i)
       static_cast<void>(state[i].collect());
   }
-  const Survey nothing;
-  static_cast<void>(co_await team.agree(nothing));
+  ready.worst = ready.worst.travelling(team.rank());
+  ready = co_await team.agree(ready);
+  if (!ready.worst.ok()) co_return ready.worst;
   co_return std::move(staging);
 }
 

@@ -35,6 +35,9 @@ Status refusal(const char* note) {
           .note = note};
 }
 
+constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kHugePage = 2 << 20;
+
 class SharedSegment final : public Segment {
  public:
   SharedSegment(Descriptor memory, const SegmentName& name, std::byte* data, std::int64_t size)
@@ -47,7 +50,18 @@ class SharedSegment final : public Segment {
   std::int64_t size() const override { return size_; }
   SegmentName name() const override { return name_; }
 
+  // By touching, not by fallocate: that would give small pages only.
   Status reserve(std::int64_t offset, std::int64_t bytes) override {
+#ifdef MADV_POPULATE_WRITE
+    const std::int64_t begin = offset / kPage * kPage;
+    const auto length = static_cast<std::size_t>(offset + bytes - begin);
+    int result = 0;
+    do {
+      result = madvise(data_ + begin, length, MADV_POPULATE_WRITE);
+    } while (result != 0 && errno == EINTR);
+    if (result == 0) return {};
+    if (errno != EINVAL) return refusal("shared memory cannot be reserved");
+#endif
     while (fallocate(memory_.get(), 0, offset, bytes) != 0) {
       if (errno != EINTR) return refusal("shared memory cannot be reserved");
     }
@@ -61,10 +75,31 @@ class SharedSegment final : public Segment {
   std::int64_t size_;
 };
 
+/// Maps the memory where huge pages fit, and asks for them: first touches of staging windows by
+/// small pages cost as much as moving the data.
+void* map_aligned(int memory, std::size_t size) {
+  constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+  if (size < kHugePage) return mmap(nullptr, size, kReadWrite, MAP_SHARED, memory, 0);
+  const std::size_t room = size + kHugePage;
+  void* reserved = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (reserved == MAP_FAILED) return MAP_FAILED;
+  auto* begin = static_cast<std::byte*>(reserved);
+  const std::size_t skip = -reinterpret_cast<std::uintptr_t>(begin) % kHugePage;
+  const std::size_t end = (skip + size + kPage - 1) / kPage * kPage;
+  void* address = mmap(begin + skip, size, kReadWrite, MAP_SHARED | MAP_FIXED, memory, 0);
+  if (address == MAP_FAILED) {
+    munmap(reserved, room);
+    return MAP_FAILED;
+  }
+  if (skip > 0) munmap(begin, skip);
+  if (end < room) munmap(begin + end, room - end);
+  madvise(address, size, MADV_HUGEPAGE);  // a wish: small pages work as well
+  return address;
+}
+
 Result<std::unique_ptr<Segment>> map(Descriptor memory, const SegmentName& name,
                                      std::int64_t size) {
-  void* address = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED,
-                       memory.get(), 0);
+  void* address = map_aligned(memory.get(), static_cast<std::size_t>(size));
   if (address == MAP_FAILED) return refusal("shared memory cannot be mapped");
   return std::unique_ptr<Segment>(std::make_unique<SharedSegment>(
       std::move(memory), name, static_cast<std::byte*>(address), size));

@@ -36,7 +36,7 @@ struct Choice {
 };
 
 // Costs of moving bytes inside a process: one copy, and one piece met on the joint walk.
-inline constexpr double kCopyByteNs = 0.12;
+inline constexpr double kCopyByteNs = 0.2;
 inline constexpr double kPieceNs = 2.5;
 
 /// The cheapest way for a rank to move its own bytes: pure arithmetic on shape, hints and what the

@@ -11,7 +11,7 @@ namespace {
 // Waking the ranks of a node for one window; measured with more ranks than cores.
 constexpr double kTurnNs = 8000;
 // Larger windows leave the cache between packing and transfer.
-constexpr std::int64_t kLargestWindow = 2 << 20;
+constexpr std::int64_t kLargestWindow = 1 << 20;
 
 Switch wish_of(Direction direction, const Hints& hints) {
   return direction == Direction::write ? hints.romio_cb_write : hints.romio_cb_read;
