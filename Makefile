@@ -13,11 +13,14 @@ SOURCES := $(shell find src include cli bench tests examples demo \
 TIDY_ROOMS := base layout plan drivers comm engine file sim
 TIDY_SOURCES = $(foreach room,$(TIDY_ROOMS),$(shell find src/$(room) -name '*.cpp'))
 
-.PHONY: all setup build test asan tsan demo bench fmt lint docs install clean
+.PHONY: all setup envs build test asan tsan demo bench fmt lint docs install clean
 all: build
 
 setup: ## Debian packages, where they are missing
 	@tools/setup.sh
+
+envs: setup ## Python environments with mpi4py, one per MPI, in build/
+	@tools/python_envs.sh
 
 build: setup ## the libraries and the tamis command, in build/
 	@cmake --preset release $(GENERATOR) --log-level=NOTICE
@@ -33,7 +36,7 @@ tsan: setup ## the same under ThreadSanitizer
 	@cmake --build build-tsan -j $(JOBS)
 	@$(CTEST) --test-dir build-tsan
 
-test: asan build ## everything: rooms, unit, sim, mpi, abi, cli
+test: envs asan build ## everything: rooms, unit, sim, mpi, abi, cli, conformance; unit and sim also under asan
 	@$(CTEST) --test-dir $(BUILD)
 
 demo: build

@@ -38,16 +38,26 @@ build() {
   PIP_CONSTRAINT=$venv/constraints.txt install_mpi4py "$mpi" 3.1.6 --target "$venv/mpi4py-3"
 }
 
+# One MPI's environment, if it is not up to date.
+see_to() {
+  local stamp file=$root/build/venv-$1/.stamp
+  stamp=$(stamp_of "$1")
+  if [ "$(cat "$file" 2>/dev/null || true)" != "$stamp" ]; then
+    build "$1"
+    echo "$stamp" >"$file"
+  fi
+}
+
 [ $# -gt 0 ] || set -- mpich openmpi
+jobs=()
 for name in "$@"; do
   if ! command -v "mpicc.$name" >/dev/null; then
     echo "python_envs: no mpicc.$name here, skipped" >&2
     continue
   fi
-  stamp=$(stamp_of "$name")
-  file=$root/build/venv-$name/.stamp
-  if [ "$(cat "$file" 2>/dev/null || true)" != "$stamp" ]; then
-    build "$name"
-    echo "$stamp" >"$file"
-  fi
+  see_to "$name" &  # the compiler takes one core for each
+  jobs+=($!)
+done
+for job in "${jobs[@]}"; do
+  wait "$job"
 done

@@ -25,6 +25,8 @@ int guard(Body body) noexcept {
     return body();
   } catch (const std::bad_alloc&) {
     return without_memory();
+  } catch (...) {
+    return MPI_ERR_INTERN;
   }
 }
 

@@ -44,11 +44,15 @@ Result<MPI_File> open_file(MPI_Comm user, const char* filename, int amode, MPI_I
   Result<std::unique_ptr<Comm>> made = make_comm(user);
   if (!made.ok()) return made.status();
   Comm& comm = **made;
+  OpenRequest request = describe(filename, amode, info);
+  if (comm.size() > 1 && Storages::is_process_local(request.name))
+    request.error.keep_first(
+        failure(Errc::unsupported_operation, "files in memory are seen by one process only"));
   auto open_file = std::make_unique<OpenFile>();
   open_file->comm = host_handle(comm);
   open_file->amode = amode;
-  Result<std::unique_ptr<File>> opened = complete(
-      File::open(std::move(*made), describe(filename, amode, info), library().storages), comm);
+  Result<std::unique_ptr<File>> opened =
+      complete(File::open(std::move(*made), std::move(request), library().storages), comm);
   if (!opened.ok()) return opened.status();
   open_file->file = std::move(*opened);
   library().handlers.inherit(open_file->errors);

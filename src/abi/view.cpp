@@ -68,6 +68,7 @@ Result<View> describe(OpenFile& file, MPI_Offset disp, MPI_Datatype etype, MPI_D
   View view;
   view.layout = {.loop = **tile, .displacement = disp, .repeat = Layout::kEndless};
   view.etype_bytes = std::max<std::int64_t>(1, (*unit)->size());
+  view.etype_extent = (*unit)->extent();
   return view;
 }
 
@@ -114,8 +115,9 @@ int set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype file
   OpenFile* file = library().files.find(fh);
   if (file == nullptr) return finish_bad_handle(kCall);
   Status error = check_representation(datarep);
-  const Result<View> wanted = describe(*file, disp, etype, filetype);
+  Result<View> wanted = describe(*file, disp, etype, filetype);
   error.keep_first(wanted.status());
+  if (error.ok()) wanted->datarep = datarep;
   ViewTypes types;
   if (error.ok()) error = types.take(etype, filetype);
   const Status status =

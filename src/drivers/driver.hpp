@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,12 +38,13 @@ struct Capabilities {
   bool locks = false;               ///< byte-range locks between processes work on this file
   bool can_read_back = true;        ///< bytes of the file can be read (false: opened write-only and
                                     ///< refused for reading), so read-modify-write is possible
+  bool may_rewrite = true;          ///< this open may read, change and write back: plain writes
+                                    ///< of other opens take locks (set by the file)
   bool guarded = true;              ///< plain writes of all ranks that share this open file
                                     ///< notice a read-modify-write (set by the engine)
   bool resizable = true;            ///< has a size that can be set (false: devices)
   std::int64_t block_bytes = 4096;  ///< transfers aligned to this are cheapest
   std::int64_t stripe_bytes = 0;    ///< 0: not striped
-  std::size_t batch_limit = 1024;   ///< transfers in one call that are worth collecting
   double read_ns = 400;             ///< fixed cost of one contiguous read
   double write_ns = 700;            ///< and of one contiguous write
   double byte_ns = 0.15;            ///< cost per byte of a large transfer
@@ -52,6 +54,9 @@ struct Capabilities {
     return direction == Direction::write ? write_ns : read_ns;
   }
 };
+
+/// The byte whose lock says which open of a file may read, change and write back; beyond all data.
+inline constexpr Extent kRewriteToken{std::numeric_limits<std::int64_t>::max() - 1, 1};
 
 /// An open file on some storage. Calls block; every rank has its own Driver object.
 /// A driver reports errors as Status with errno and, for transfers, the file offset.
@@ -78,6 +83,8 @@ class Driver {
   /// threads on this object too); waits. Errc::unsupported_operation where the storage refuses
   /// locks, with a note that says so.
   virtual Status lock(const Extent& range, LockKind kind) = 0;
+  /// The same without waiting; false: another open of the file holds it.
+  virtual Result<bool> try_lock(const Extent& range, LockKind kind) = 0;
   virtual Status unlock(const Extent& range) = 0;
 
   /// Ends the open file; errors of delayed writes come out here. The object is unusable afterwards.

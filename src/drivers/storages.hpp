@@ -18,6 +18,9 @@ class Storages : public StorageTable {
  public:
   Result<Storage*> find(const std::string& name, std::string& path) override;
 
+  /// Other processes do not see the file.
+  static bool is_process_local(const std::string& name) { return name.starts_with("memory:"); }
+
  private:
   PosixStorage posix_;
   MemoryStorage memory_;

@@ -16,7 +16,7 @@ bool is_one_piece(const Access& access) {
 /// The range an atomic access locks: all of the file where the view goes back and forth.
 Extent locked_range(const Access& access) {
   if (access.file->is_ordered()) return access.span();
-  return {0, std::numeric_limits<std::int64_t>::max()};
+  return between(0, kRewriteToken.offset);
 }
 
 }  // namespace
@@ -30,8 +30,10 @@ Engine::Engine(Team& team, Driver& driver, Circumstances plan)
   const bool can_lock = plan_.storage.locks && plan_.hints.tamis_locks != Switch::disable;
   plan_.storage.guarded = team.topology().node_count() == 1;
   gate_.can_lock = can_lock;
-  gate_.always_lock =
-      can_lock && !plan_.storage.guarded && plan_.hints.romio_ds_write == Switch::enable;
+  const bool sieves_elsewhere =
+      !plan_.storage.guarded && plan_.hints.romio_ds_write == Switch::enable;
+  plan_.lock_plain_writes = can_lock && (sieves_elsewhere || !plan_.storage.may_rewrite);
+  gate_.always_lock = plan_.lock_plain_writes;
 }
 
 Outcome Engine::independent(const Access& access) {

@@ -116,6 +116,10 @@ Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, cons
   Status ready = co_await announce(access, survey, views);
   std::optional<RangeLock> lock;
   const bool locks = run.declares() && plan_.hints.tamis_locks != Switch::disable;
+  // Threads of the same ranks may write plainly meanwhile: they are told, as by any siever.
+  std::optional<WriteGate::Sieving> sieving;
+  if (locks && team_.seat_of(team_.rank()) == 0)
+    sieving.emplace(team_.gate(), team_.plain_writers());
   if (ready.ok() && locks)
     ready = co_await lock_region(team_, lock, run.my_realm() == 0 ? &driver_ : nullptr,
                                  survey.region());

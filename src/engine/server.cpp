@@ -84,8 +84,17 @@ void Exchange::Server::fill(const WindowUse& use, const Extent& window) {
 
 void Exchange::Server::store(const WindowUse& use, const Extent& window, const Extent& part) {
   if (part.empty() || part.offset >= good_until_) return;
+  // Where windows are rewritten the region is locked already.
+  const bool lock = run_.plan.lock_plain_writes && !run_.declares();
+  RangeLock held(run_.driver, part, lock ? LockKind::exclusive : LockKind::none);
+  if (!held.status().ok()) {
+    note({0, held.status()}, part);
+    return;
+  }
   const Transfer whole{part, use.memory + (part.offset - window.offset)};
   note(run_.driver.transfer(Direction::write, {&whole, 1}), part);
+  held.release();
+  status_.keep_first(held.status());
 }
 
 // Bytes of the realm before the first one that could not be moved are good; nothing is tried

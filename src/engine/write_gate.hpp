@@ -13,8 +13,7 @@ namespace tamis {
 /// Keeps plain writes and read-modify-writes of the same open file apart on one node, so that a
 /// sieve never puts old bytes back over what another rank wrote into its holes meanwhile.
 /// A plain write costs two atomic operations, no lock, unless somebody is sieving: then it takes
-/// the byte-range lock as sievers do. (Other opens of the file are kept apart by sievers' locks
-/// only from other sievers.)
+/// the byte-range lock as sievers do. Other opens of the file: see File::claim_rewriting.
 class WriteGate {
  public:
   using Word = std::atomic<std::uint32_t>;

@@ -18,8 +18,10 @@ bool fits(const Layout& layout, std::int64_t end) {
 }  // namespace
 
 Task<Status> File::close() {
-  // Nobody deletes or reopens the file before all ranks are done with it.
-  Status status = driver_->close();
+  // Nobody gives up what protects the others' writes, deletes or reopens the file before all ranks
+  // are done with it.
+  Status status = co_await agree_status(*team_, {});
+  status.keep_first(driver_->close());
   status = co_await agree_status(*team_, status);
   if ((amode_ & kDeleteOnClose) != 0) {
     Status removed;
@@ -67,7 +69,7 @@ Task<Status> File::set_atomicity(bool atomic, Status error) {
 
 Task<Status> File::set_view(View view, std::vector<HintText> hints, Status error) {
   const auto datarep = static_cast<std::int64_t>(std::hash<std::string>{}(view.datarep));
-  Status status = co_await agree_status(*team_, error, view.etype_bytes, datarep);
+  Status status = co_await agree_status(*team_, error, view.etype_extent, datarep);
   if (status.code == Errc::not_same)
     status.note = "ranks give etypes of different extents or different data representations";
   if (!status.ok()) co_return status;
@@ -103,8 +105,7 @@ Task<Status> File::renew_hints(std::vector<HintText> texts) {
   given = co_await team_->agree(given);
   if (given.any == 0) co_return Status{};
   Hints wanted = hints_;
-  std::vector<IgnoredHint> ignored = apply_hints(texts, wanted);
-  ignored_hints_.insert(ignored_hints_.end(), ignored.begin(), ignored.end());
+  static_cast<void>(apply_hints(texts, wanted));  // what is ignored, `tamis hints --check` says
   const std::string text = co_await broadcast_text(*comm_, encode(wanted));
   if (!decode(text, wanted)) co_return failure(Errc::internal, "hints of rank 0 are unreadable");
   // The team is formed once: its split into nodes cannot change any more.
@@ -117,17 +118,8 @@ Task<Status> File::renew_hints(std::vector<HintText> texts) {
 
 Result<std::int64_t> File::size() { return driver_->size(); }
 
-/// Finds the range of the view's stream that a request names and reserves it.
-Status File::place(const AccessRequest& request, Access& access) {
-  if (!request.error.ok()) return request.error;
-  if (view_.etype_bytes == 0)
-    return access.bytes == 0 ? Status{} : failure(Errc::io, "the etype of the view holds no data");
-  // Views of bytes are the usual ones, and a division costs more than all else here.
-  const bool bytes = view_.etype_bytes == 1;
-  const std::int64_t etypes = bytes ? access.bytes : access.bytes / view_.etype_bytes;
-  if (!bytes && etypes * view_.etype_bytes != access.bytes)
-    return failure(Errc::io, "the access is not a whole number of etypes");
-  const std::int64_t start = request.explicit_offset ? request.offset : position_.load();
+/// The access's range, from etype `start` of the view on.
+Status File::place_at(std::int64_t start, Access& access) const {
   const auto first = checked_mul(start, view_.etype_bytes);
   if (!first) return failure(Errc::arg, "the offset leaves the range of 64 bits");
   const auto end = checked_add(*first, access.bytes);
@@ -136,9 +128,26 @@ Status File::place(const AccessRequest& request, Access& access) {
   if (!end || (access.bytes > 0 && !fits(view_.layout, *end)))
     return failure(Errc::arg, "the access leaves the range of 64-bit offsets");
   access.first = *first;
-  if (!copies_in_order_ && *end <= first_copy_.size()) access.file = &first_copy_;
-  if (!request.explicit_offset) position_.fetch_add(etypes);
+  access.file = !copies_in_order_ && *end <= first_copy_.size() ? &first_copy_ : &view_.layout;
   return {};
+}
+
+/// Finds the range of the view's stream that a request names and reserves it. Several threads may
+/// use the individual pointer at once: each gets a range of its own.
+Status File::place(const AccessRequest& request, Access& access) {
+  if (!request.error.ok()) return request.error;
+  // Views of bytes are the usual ones, and a division costs more than all else here.
+  const bool bytes = view_.etype_bytes == 1;
+  const std::int64_t etypes = bytes ? access.bytes : access.bytes / view_.etype_bytes;
+  if (!bytes && etypes * view_.etype_bytes != access.bytes)
+    return failure(Errc::io, "the access is not a whole number of etypes");
+  if (request.explicit_offset) return place_at(request.offset, access);
+  std::int64_t start = position_.load();
+  Status placed;
+  do {
+    placed = place_at(start, access);
+  } while (placed.ok() && !position_.compare_exchange_weak(start, start + etypes));
+  return placed;
 }
 
 Access File::access_of(const AccessRequest& request) const {

@@ -39,7 +39,8 @@ struct OpenRequest {
 /// What a file view is, in bytes (section 14.3).
 struct View {
   Layout layout = Layout::contiguous(Layout::kEndless);  ///< displacement, filetype, endless
-  std::int64_t etype_bytes = 1;
+  std::int64_t etype_bytes = 1;                          ///< data of an etype; at least 1
+  std::int64_t etype_extent = 1;                         ///< must be the same on every rank
   std::string datarep = "native";
 };
 
@@ -90,7 +91,6 @@ class File {
   bool atomic() const { return engine_->plan().atomic; }
   const View& view() const { return view_; }
   const Hints& hints() const { return hints_; }
-  const std::vector<IgnoredHint>& ignored_hints() const { return ignored_hints_; }
   const std::string& name() const { return name_; }
   Comm& comm() { return *comm_; }
 
@@ -105,7 +105,9 @@ class File {
                            Status (Driver::*change)(std::int64_t));
   Task<Status> renew_hints(std::vector<HintText> texts);
   Access access_of(const AccessRequest& request) const;
+  Task<Status> claim_rewriting();
   Status place(const AccessRequest& request, Access& access);
+  Status place_at(std::int64_t start, Access& access) const;
 
   std::unique_ptr<Comm> comm_;
   std::string name_;
@@ -116,7 +118,7 @@ class File {
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<Engine> engine_;
   Hints hints_;
-  std::vector<IgnoredHint> ignored_hints_;
+  bool may_rewrite_ = false;  // this open holds the token: see claim_rewriting
   View view_;
   Layout first_copy_;            // the view's filetype once
   bool copies_in_order_ = true;  // its copies follow each other in the file

@@ -88,6 +88,7 @@ Task<Result<std::unique_ptr<File>>> File::open(std::unique_ptr<Comm> comm, OpenR
   if (status.code == Errc::not_same)
     status.note = "ranks open the file with different access modes";
   if (status.ok()) status = co_await file->open_storage(storages);
+  if (status.ok()) status = co_await file->claim_rewriting();
   if (status.ok()) status = co_await file->start_engine();
   if (status.ok() && (file->amode_ & kAppend) != 0) status = co_await file->go_to_end();
   if (!status.ok()) co_return status;
@@ -96,7 +97,7 @@ Task<Result<std::unique_ptr<File>>> File::open(std::unique_ptr<Comm> comm, OpenR
 
 // One broadcast: rank 0's hints are in force everywhere, whatever others were given.
 Task<Status> File::agree_hints(std::vector<HintText> texts) {
-  ignored_hints_ = apply_hints(texts, hints_);
+  static_cast<void>(apply_hints(texts, hints_));
   const std::string text = co_await broadcast_text(*comm_, encode(hints_));
   if (!decode(text, hints_)) co_return failure(Errc::internal, "hints of rank 0 are unreadable");
   co_return Status{};
@@ -128,6 +129,24 @@ Status File::open_driver(bool creates) {
   return {};
 }
 
+// One open of a file at a time may read, change and write back: it holds the token's lock until it
+// is closed. All others lock their plain writes, so that the holder's sieves, which lock as well,
+// cannot put old bytes back over them; and they do not sieve. The usual single open pays nothing.
+Task<Status> File::claim_rewriting() {
+  std::int64_t claimed = 0;
+  const Capabilities& storage = driver_->capabilities();
+  if (hints_.tamis_locks == Switch::disable) {
+    claimed = 1;  // the user's word that nobody else writes
+  } else if (team_->rank() == 0 && writable() && storage.locks) {
+    const Result<bool> taken = driver_->try_lock(kRewriteToken, LockKind::exclusive);
+    claimed = taken.ok() && *taken ? 1 : 0;
+  }
+  Agreement all{.worst = {}, .least = {claimed, 0}, .greatest = {claimed, 0}};
+  all = co_await team_->agree(all);
+  may_rewrite_ = all.greatest[0] != 0;
+  co_return all.worst;
+}
+
 // MPI_MODE_APPEND: pointers start at the end of the file.
 Task<Status> File::go_to_end() {
   const Result<std::int64_t> end = driver_->size();
@@ -140,8 +159,10 @@ Task<Status> File::start_engine() {
   SharedCapabilities shared = share(driver_->capabilities());
   shared = co_await team_->agree(shared);
   hints_.filesystem_type = driver_->capabilities().name;
+  Capabilities storage = merge(driver_->capabilities(), shared);
+  storage.may_rewrite = may_rewrite_;
   Circumstances plan{.hints = hints_,
-                     .storage = merge(driver_->capabilities(), shared),
+                     .storage = std::move(storage),
                      .aggregators = choose_aggregators(team_->topology(), hints_, shared.cores),
                      .window_bytes = choose_window(hints_, team_->topology().node_count()),
                      .ranks = team_->size(),

@@ -140,6 +140,7 @@ Status CommState::count_channels() {
 }
 
 Result<int> CommState::take_channel() {
+  const std::lock_guard held(channels_);
   // Round robin among the first few hundred; only where all those are open files, beyond them.
   constexpr std::size_t kUsual = 256;
   if (taken_.empty()) taken_.resize(std::min(kUsual, max_channels_));
@@ -159,6 +160,9 @@ Result<int> CommState::take_channel() {
   return static_cast<int>(channel);
 }
 
-void CommState::return_channel(int channel) { taken_[static_cast<std::size_t>(channel)] = false; }
+void CommState::return_channel(int channel) {
+  const std::lock_guard held(channels_);
+  taken_[static_cast<std::size_t>(channel)] = false;
+}
 
 }  // namespace tamis

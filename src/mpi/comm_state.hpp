@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "base/result.hpp"
@@ -44,6 +45,7 @@ class CommState {
   int rank_ = 0;
   int size_ = 0;
   Topology topology_;
+  std::mutex channels_;      // threads may open and close files at once
   std::vector<bool> taken_;  // channels, grown up to max_channels_
   std::size_t next_ = 0;
   std::size_t max_channels_ = 0;

@@ -13,6 +13,9 @@ constexpr double kTurnNs = 8000;
 // Larger windows leave the cache between packing and transfer.
 constexpr std::int64_t kLargestWindow = 1 << 20;
 
+// Bytes of the region per byte wanted from which on windows are out of the question.
+constexpr std::int64_t kSparse = 4096;
+
 Switch wish_of(Direction direction, const Hints& hints) {
   return direction == Direction::write ? hints.romio_cb_write : hints.romio_cb_read;
 }
@@ -46,9 +49,12 @@ const char* two_phase_refused(const Survey& survey, const Circumstances& c, bool
   if (c.atomic) return "atomic mode: every rank's access must appear whole";
   if (survey.directions == 3) return "ranks disagree on the direction";
   if (c.aggregators.empty()) return "no rank may aggregate";
+  // Windows of a region that is nearly empty would cost more than all pieces, whatever a hint says.
+  if (survey.region().length / kSparse > survey.coverage.bytes)
+    return "the holes are too large for windows";
   const bool holes = write && !survey.coverage.tiles(survey.region());
   if (holes && survey.ranks_cannot_rmw > 0)
-    return "there are holes, and the storage cannot be read back under a lock";
+    return "there are holes, and the file cannot be read back under a lock, or others write it too";
   if (holes && c.hints.romio_ds_write == Switch::disable)
     return "there are holes, and sieving is disabled by hint";
   return nullptr;

@@ -25,6 +25,7 @@ struct Circumstances {
   int ranks = 1;
   int cores = 1;  ///< per node
   bool atomic = false;
+  bool lock_plain_writes = false;  ///< somebody whom shared memory does not reach may be sieving
 };
 
 /// The decision for one collective access and its reason; the same on every rank because its

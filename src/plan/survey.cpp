@@ -25,7 +25,7 @@ Survey survey_of(const Access& access, int rank, bool new_view, const Hints& hin
   survey.worst = access.error.travelling(rank);
   survey.ranks_with_new_view = new_view ? 1 : 0;
   const bool lockable = storage.locks || hints.tamis_locks == Switch::disable;
-  survey.ranks_cannot_rmw = storage.can_read_back && lockable ? 0 : 1;
+  survey.ranks_cannot_rmw = storage.can_read_back && lockable && storage.may_rewrite ? 0 : 1;
   survey.directions = access.direction == Direction::read ? 1 : 2;
   if (access.bytes == 0) return survey;
 

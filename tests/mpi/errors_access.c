@@ -21,13 +21,6 @@ static MPI_Datatype illegal_filetype(int which) {
     case 3: /* not made of the etype */
       MPI_Type_contiguous(3, MPI_SHORT, &type);
       break;
-    case 4: { /* tiles overlap */
-      MPI_Datatype vector;
-      MPI_Type_vector(2, 2, 4, MPI_INT, &vector);
-      MPI_Type_create_resized(vector, 0, 4, &type);
-      MPI_Type_free(&vector);
-      break;
-    }
     default:
       return MPI_DATATYPE_NULL;
   }
@@ -35,7 +28,7 @@ static MPI_Datatype illegal_filetype(int which) {
   return type;
 }
 
-enum { illegal_filetypes = 5 };
+enum { illegal_filetypes = 4 };
 
 void illegal_filetypes_on_all_ranks(Test* test) {
   MPI_File file = open_fresh(test);
@@ -63,7 +56,7 @@ void illegal_filetype_on_one_rank(Test* test) {
       EXPECT(test, code, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_IO);
       MPI_Type_free(&type);
     } else {
-      EXPECT(test, code, MPI_SUCCESS, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_IO);
+      EXPECT(test, code, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_IO);
     }
   }
   close_expecting_usable(test, &file);
@@ -132,7 +125,7 @@ void wrong_arguments_on_one_rank(Test* test) {
     if (test->odd) {
       EXPECT(test, code, w->class, w->or_class);
     } else {
-      EXPECT(test, code, MPI_SUCCESS, wrongs[i].class, wrongs[i].or_class);
+      EXPECT(test, code, wrongs[i].class, wrongs[i].or_class);
       EXPECT_THAT(test, in_file(test, test->rank, i, at));
     }
     memset(back, 0, sizeof back);
@@ -140,7 +133,7 @@ void wrong_arguments_on_one_rank(Test* test) {
     if (test->odd) {
       EXPECT(test, code, w->class, w->or_class);
     } else {
-      EXPECT(test, code, MPI_SUCCESS, wrongs[i].class, wrongs[i].or_class);
+      EXPECT(test, code, wrongs[i].class, wrongs[i].or_class);
       EXPECT_THAT(test, memcmp(data, back, healthy_bytes) == 0);
     }
   }
@@ -162,7 +155,7 @@ void one_rank_of_write_all_has_a_bad_count(Test* test) {
     EXPECT(test, code, MPI_ERR_COUNT, MPI_ERR_ARG);
     EXPECT_THAT(test, position == at);
   } else {
-    EXPECT(test, code, MPI_SUCCESS, MPI_ERR_COUNT, MPI_ERR_ARG);
+    EXPECT(test, code, MPI_ERR_COUNT, MPI_ERR_ARG);
     EXPECT_THAT(test, in_file(test, test->rank, 3, at));
   }
   close_expecting_usable(test, &file);

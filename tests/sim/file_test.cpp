@@ -178,7 +178,7 @@ TEST(View, that_ranks_disagree_on_is_not_set) {
   expect_all(crew.open(kReadWrite | kCreate), Errc::ok);
   expect_all(crew.each([](File& file, int rank) {
     View view = strided_view(rank, 4, 8);
-    view.etype_bytes = rank == 2 ? 4 : 8;
+    view.etype_extent = rank == 2 ? 4 : 8;
     return file.set_view(view, {}, {});
   }),
              Errc::not_same);

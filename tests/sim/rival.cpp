@@ -25,6 +25,9 @@ class RivalledDriver : public Driver {
   Status resize(std::int64_t bytes) override { return inside_->resize(bytes); }
   Status preallocate(std::int64_t bytes) override { return inside_->preallocate(bytes); }
   Status lock(const Extent& range, LockKind kind) override { return inside_->lock(range, kind); }
+  Result<bool> try_lock(const Extent& range, LockKind kind) override {
+    return inside_->try_lock(range, kind);
+  }
   Status unlock(const Extent& range) override { return inside_->unlock(range); }
   Status close() override { return inside_->close(); }
 

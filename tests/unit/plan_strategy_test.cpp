@@ -165,6 +165,15 @@ TEST(Strategy, hints_decide_where_both_ways_are_possible) {
       }
 }
 
+TEST(Strategy, windows_of_a_nearly_empty_region_are_refused_even_to_a_hint) {
+  Hints hints;
+  hints.romio_cb_read = hints.romio_cb_write = Switch::enable;
+  for (const Direction direction : {Direction::read, Direction::write}) {
+    const Survey survey = survey_of({direction, 64, 0, 1 << 16}, 2, 100000);
+    EXPECT_EQ(decide(survey, circumstances(2, hints)).route, Route::alone);
+  }
+}
+
 TEST(Strategy, two_phase_is_refused_with_a_reason) {
   Hints hints;
   hints.romio_cb_write = Switch::enable;

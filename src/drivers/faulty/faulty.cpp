@@ -158,6 +158,13 @@ Status FaultyDriver::lock(const Extent& range, LockKind kind) {
   return injected.ok() ? inside_->lock(range, kind) : injected;
 }
 
+Result<bool> FaultyDriver::try_lock(const Extent& range, LockKind kind) {
+  if (injector_.plan().refuse_locks) {
+    return failure(Errc::unsupported_operation, "the file system refuses byte-range locks");
+  }
+  return inside_->try_lock(range, kind);
+}
+
 Status FaultyDriver::unlock(const Extent& range) {
   Status status = meet_plain(injector_, Verb::unlock);
   status.keep_first(inside_->unlock(range));

@@ -76,6 +76,16 @@ class MemoryDriver : public Driver {
     return file_->lock(this, range, kind);
   }
 
+  Result<bool> try_lock(const Extent& range, LockKind kind) override {
+    if (!is_file_range(range)) {
+      return failure(Errc::arg, "a lock outside the offsets a file can have");
+    }
+    if (kind == LockKind::exclusive && !writable_) {
+      return failure(Errc::access, "an exclusive lock needs a file opened for writing");
+    }
+    return file_->try_lock(this, range, kind);
+  }
+
   Status unlock(const Extent& range) override {
     return range.empty() ? Status{} : file_->unlock(this, range);
   }

@@ -25,6 +25,9 @@ class MemoryFile {
   Status lock(const void* owner, const Extent& range, LockKind kind) {
     return locks_.acquire(owner, range, kind, options_.lock_wait);
   }
+  bool try_lock(const void* owner, const Extent& range, LockKind kind) {
+    return locks_.acquire(owner, range, kind, LockWait::refuse).ok();
+  }
   Status unlock(const void* owner, const Extent& range) {
     return locks_.release(owner, range, nullptr);
   }

@@ -238,7 +238,7 @@ Status PosixDriver::append_zeros(std::int64_t bytes) {
 /// Sets (waiting) or clears a lock of the kernel's. Where the file system knows no
 /// open-file-description locks although it let us ask about them, classic ones are taken from then
 /// on; none of the former kind can be held at that time.
-Status PosixDriver::set_kernel_lock(const Extent& range, short type) {
+Status PosixDriver::set_kernel_lock(const Extent& range, short type, bool wait) {
   for (;;) {
     const LockFlavour flavour = flavour_.load();
     struct flock wanted = {};
@@ -246,27 +246,50 @@ Status PosixDriver::set_kernel_lock(const Extent& range, short type) {
     wanted.l_whence = SEEK_SET;
     wanted.l_start = range.offset;
     wanted.l_len = range.length;
-    const int command = flavour == LockFlavour::per_open ? F_OFD_SETLKW : F_SETLKW;
+    const bool per_open = flavour == LockFlavour::per_open;
+    const int command =
+        wait ? (per_open ? F_OFD_SETLKW : F_SETLKW) : (per_open ? F_OFD_SETLK : F_SETLK);
     if (uninterrupted([&] { return calls_.lock(file_.fd, command, &wanted); }) == 0) return {};
     if (errno != EINVAL || flavour == LockFlavour::per_process) return refused_locks(errno);
     flavour_.store(LockFlavour::per_process);
   }
 }
 
-Status PosixDriver::lock(const Extent& range, LockKind kind) {
+Status PosixDriver::check_lock(const Extent& range, LockKind kind) const {
   if (!is_file_range(range))
     return failure(Errc::arg, "a lock outside the offsets a file can have");
-  if (kind == LockKind::none || range.empty()) return {};
   if (file_.locks == LockFlavour::none) return refused_locks(ENOTSUP);
   if (kind == LockKind::exclusive && !file_.writable) {
     return failure(Errc::access, "an exclusive lock needs a file opened for writing");
   }
-  Status status = held_.acquire(this, range, kind, LockWait::block);
-  if (!status.ok()) return status;
-  // The kernel shares a lock only with descriptors that can read.
+  return {};
+}
+
+// The kernel shares a lock only with descriptors that can read.
+short PosixDriver::kernel_lock_of(LockKind kind) const {
   const bool shared = kind == LockKind::shared && file_.readable;
-  status = set_kernel_lock(range, static_cast<short>(shared ? F_RDLCK : F_WRLCK));
+  return static_cast<short>(shared ? F_RDLCK : F_WRLCK);
+}
+
+Status PosixDriver::lock(const Extent& range, LockKind kind) {
+  if (is_file_range(range) && (kind == LockKind::none || range.empty())) return {};
+  Status status = check_lock(range, kind);
+  if (status.ok()) status = held_.acquire(this, range, kind, LockWait::block);
+  if (!status.ok()) return status;
+  status = set_kernel_lock(range, kernel_lock_of(kind));
   if (!status.ok()) status.keep_first(held_.release(this, range, nullptr));
+  return status;
+}
+
+Result<bool> PosixDriver::try_lock(const Extent& range, LockKind kind) {
+  const Status allowed = check_lock(range, kind);
+  if (!allowed.ok()) return allowed;
+  if (!held_.acquire(this, range, kind, LockWait::refuse).ok()) return false;
+  Status status = set_kernel_lock(range, kernel_lock_of(kind), false);
+  if (status.ok()) return true;
+  const bool held_by_another = status.os_error == EAGAIN || status.os_error == EACCES;
+  const Status released = held_.release(this, range, nullptr);
+  if (held_by_another && released.ok()) return false;
   return status;
 }
 

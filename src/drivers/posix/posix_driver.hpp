@@ -38,6 +38,7 @@ class PosixDriver : public Driver {
   Status resize(std::int64_t bytes) override;
   Status preallocate(std::int64_t bytes) override;
   Status lock(const Extent& range, LockKind kind) override;
+  Result<bool> try_lock(const Extent& range, LockKind kind) override;
   Status unlock(const Extent& range) override;
   Status close() override;
 
@@ -47,7 +48,9 @@ class PosixDriver : public Driver {
   Outcome move(Direction direction, std::int64_t offset, std::span<iovec> pieces);
   ssize_t move_once(Direction direction, std::int64_t offset, std::span<const iovec> pieces);
   Status append_zeros(std::int64_t bytes);
-  Status set_kernel_lock(const Extent& range, short type);
+  Status check_lock(const Extent& range, LockKind kind) const;
+  short kernel_lock_of(LockKind kind) const;
+  Status set_kernel_lock(const Extent& range, short type, bool wait = true);
 
   SystemCalls calls_;
   PosixFile file_;

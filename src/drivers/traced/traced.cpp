@@ -75,6 +75,12 @@ Status TracedDriver::lock(const Extent& range, LockKind kind) {
   return report(inside_->lock(range, kind), {.verb = Verb::lock, .range = range, .lock = kind});
 }
 
+Result<bool> TracedDriver::try_lock(const Extent& range, LockKind kind) {
+  Result<bool> taken = inside_->try_lock(range, kind);
+  sink_.record({.verb = Verb::lock, .range = range, .lock = kind, .status = taken.status()});
+  return taken;
+}
+
 Status TracedDriver::unlock(const Extent& range) {
   return report(inside_->unlock(range), {.verb = Verb::unlock, .range = range});
 }

@@ -58,6 +58,7 @@ class TracedDriver : public Driver {
   Status resize(std::int64_t bytes) override;
   Status preallocate(std::int64_t bytes) override;
   Status lock(const Extent& range, LockKind kind) override;
+  Result<bool> try_lock(const Extent& range, LockKind kind) override;
   Status unlock(const Extent& range) override;
   Status close() override;
 
