@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("TAMIS_BUILD", ROOT / "build"))
 TAMIS = BUILD / "bin" / "tamis"
-TIMEOUT_S = 60
+TIMEOUT_S = 120
 
 RANK_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",

@@ -128,12 +128,12 @@ class RealLaunchers(Case):
                 env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.wait_for(mark.exists)
             process.send_signal(signal.SIGTERM)
-            answers.append(process.wait(timeout=30))
+            answers.append(process.wait(timeout=90))
             rank = int(mark.read_text())
             self.wait_for(lambda: not Path(f"/proc/{rank}").exists())
         self.assertEqual(answers[0], answers[1])
 
-    def wait_for(self, condition, timeout_s=30):
+    def wait_for(self, condition, timeout_s=90):
         deadline = time.monotonic() + timeout_s
         while not condition():
             self.assertLess(time.monotonic(), deadline, "waited in vain")
