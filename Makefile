@@ -9,11 +9,8 @@ CTEST := ctest --output-on-failure --no-tests=error -j $(JOBS)
 
 SOURCES := $(shell find src include cli bench tests examples demo \
              \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
-# The rooms clang-tidy reads: those that are free of MPI.
-TIDY_ROOMS := base layout plan drivers comm engine file sim
-TIDY_SOURCES = $(foreach room,$(TIDY_ROOMS),$(shell find src/$(room) -name '*.cpp'))
 
-.PHONY: all setup envs build test asan tsan demo bench fmt lint docs install clean
+.PHONY: all setup envs configure build test asan tsan demo bench fmt lint docs install clean
 all: build
 
 setup: ## Debian packages, where they are missing
@@ -22,27 +19,31 @@ setup: ## Debian packages, where they are missing
 envs: setup ## Python environments with mpi4py, one per MPI, in build/
 	@tools/python_envs.sh
 
-build: setup ## the libraries and the tamis command, in build/
+configure: setup
 	@cmake --preset release $(GENERATOR) --log-level=NOTICE
-	@cmake --build $(BUILD) -j $(JOBS)
+
+build: configure ## the libraries and the tamis command, in build/
+	@cmake --build $(BUILD) -j $(JOBS) --target tamis
 
 asan: setup ## unit tests and simulation under AddressSanitizer and UBSan
 	@cmake --preset asan $(GENERATOR) --log-level=NOTICE
-	@cmake --build build-asan -j $(JOBS)
+	@cmake --build build-asan -j $(JOBS) --target tamis_unit_tests tamis_sim_tests
 	@$(CTEST) --test-dir build-asan
 
 tsan: setup ## the same under ThreadSanitizer
 	@cmake --preset tsan $(GENERATOR) --log-level=NOTICE
-	@cmake --build build-tsan -j $(JOBS)
+	@cmake --build build-tsan -j $(JOBS) --target tamis_unit_tests tamis_sim_tests
 	@$(CTEST) --test-dir build-tsan
 
-test: envs asan build ## everything: rooms, unit, sim, mpi, abi, cli, conformance; unit and sim also under asan
+test: envs asan configure ## everything: rooms, unit, sim, mpi, abi, cli, conformance; unit and sim also under asan
+	@cmake --build $(BUILD) -j $(JOBS)
 	@$(CTEST) --test-dir $(BUILD)
 
 demo: build
 	@demo/run
 
 bench: build
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_programs
 	@bench/run
 
 fmt:
@@ -51,7 +52,7 @@ fmt:
 lint: build ## format, clang-tidy, rooms
 	@clang-format --dry-run -Werror $(SOURCES)
 	@$(PYTHON) tools/check_rooms.py
-	@run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) $(TIDY_SOURCES:%=^$(CURDIR)/%$$)
+	@$(PYTHON) tools/tidy.py --build $(BUILD) --jobs $(JOBS)
 
 docs: build ## the pages made from tables
 	@$(PYTHON) tools/make_docs.py --build $(BUILD)

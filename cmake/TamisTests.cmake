@@ -8,6 +8,13 @@ set(TAMIS_RANK_ENVIRONMENT
     OMPI_MCA_btl_vader_single_copy_mechanism=none
     OMPI_MCA_mpi_yield_when_idle=1)
 
+# A test's own code is compiled once and runs for a moment, so what is optimised is the compilation;
+# what it tests is compiled as the build type says.
+set(TAMIS_TEST_OPTIONS ${TAMIS_WARNINGS} -O1)
+if(TAMIS_SANITIZE)
+  set(TAMIS_TEST_OPTIONS ${TAMIS_WARNINGS} -O0)
+endif()
+
 # tamis_gtest(name LABEL label SOURCES ... [LIBRARIES ...] [TIMEOUT seconds])
 # One GoogleTest executable whose tests ctest knows one by one.
 function(tamis_gtest name)
@@ -19,7 +26,7 @@ function(tamis_gtest name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main rapidcheck
                                         rapidcheck_gtest Threads::Threads)
-  target_compile_options(${name} PRIVATE ${TAMIS_WARNINGS})
+  target_compile_options(${name} PRIVATE ${TAMIS_TEST_OPTIONS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   gtest_discover_tests(${name} TEST_PREFIX ${ARG_LABEL}: DISCOVERY_MODE PRE_TEST
                        DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES

@@ -216,6 +216,7 @@ def report(hosts, all_series, arguments, console):
 
 
 def main():
+    mpi_hosts.end_by_signals()
     arguments = parse_arguments()
     console = Console(width=max(Console().width, 118))
     hosts = mpi_hosts.installed_hosts(arguments.mpi)

@@ -211,6 +211,7 @@ def run_all(example, mpi, folder, arguments):
 
 
 def main():
+    mpi_hosts.end_by_signals()
     arguments = parse_arguments()
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="tamis-examples-") as name:

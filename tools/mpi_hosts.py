@@ -2,11 +2,14 @@
 
 Used by the demo, the examples and the conformance tests; needs only Python's standard library.
 """
+import ctypes
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,12 +45,13 @@ class Mpi:
 
     @property
     def mpi4py_3(self):
-        """A folder with mpi4py 3 for the same interpreter, to be put before mpi4py 4 by PYTHONPATH."""
+        """The folder of mpi4py 3 for the same interpreter, which goes into PYTHONPATH."""
         return self.python.parent.parent / "mpi4py-3"
 
     @property
     def has_python(self):
-        return (self.python.parent.parent / ".stamp").is_file()
+        """Whether that environment has mpi4py 4."""
+        return (self.python.parent.parent / ".stamp-tests").is_file()
 
     def compiler(self, language):
         return f"{ {'c': 'mpicc', 'fortran': 'mpif90'}[language]}.{self.name}"
@@ -81,31 +85,96 @@ def launch_environment(**more):
     } | more
 
 
+def end_by_signals():
+    """SIGTERM and SIGHUP end this process as SIGINT does, by an exception, so that it ends what it started."""
+    def leave(number, _):
+        for other in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(other, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
+
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+
+def end_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+@contextmanager
+def started(command, **options):
+    """A command and a process group of its own for it; ended with all that it started when the block is left, however
+    it is left. Should this process be killed, the launcher still gets a SIGTERM."""
+    child = subprocess.Popen([str(word) for word in command], start_new_session=True, preexec_fn=end_with_parent,
+                             stderr=subprocess.STDOUT, **options)
+    try:
+        yield child
+    finally:
+        if child.poll() is None:
+            end(child)
+
+
 def run(command, timeout_s, cwd=None, **environment):
     """Runs a command with its output caught; after the timeout ends it and every process it started."""
     start = time.monotonic()
-    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             text=True, errors="replace", cwd=cwd, env=launch_environment(**environment),
-                             start_new_session=True)
-    try:
-        output, _ = child.communicate(timeout=timeout_s)
-        return Outcome(child.returncode, output, time.monotonic() - start)
-    except subprocess.TimeoutExpired:
-        output = end(child)
-        return Outcome(None, output, time.monotonic() - start)
+    with started(command, stdout=subprocess.PIPE, text=True, errors="replace", cwd=cwd,
+                 env=launch_environment(**environment)) as child:
+        try:
+            output, _ = child.communicate(timeout=timeout_s)
+            code = child.returncode
+        except subprocess.TimeoutExpired:
+            output, code = end(child), None
+    return Outcome(code, output, time.monotonic() - start)
 
 
 def end(child):
-    """SIGTERM lets the launcher end its ranks (they live in sessions of their own); SIGKILL if it does not."""
+    """SIGTERM lets the launcher end its ranks (they live in sessions of their own). Where it does not it is killed, and
+    so is whatever is left of what it started. Gives the output, where it was caught."""
+    family = descendants(child.pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(child.pid, number)
-            return child.communicate(timeout=5)[0]
-        except subprocess.TimeoutExpired:
-            continue
-        except ProcessLookupError:
+            child.wait(timeout=5)
             break
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            continue
+    for pid, born in family.items():
+        if birth(pid) == born:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
     return child.communicate()[0]
+
+
+def stat_fields(pid):
+    """The fields of /proc/<pid>/stat after the name, or None: state, parent, ..., start time as the twentieth."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def birth(pid):
+    """When the process was started, which tells it from another one with its number; None where there is none."""
+    fields = stat_fields(pid)
+    return fields[19] if fields and fields[0] != "Z" else None
+
+
+def descendants(pid):
+    """The children of a process, their children, and so on: number -> when each was started."""
+    children = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        fields = stat_fields(entry)
+        if fields:
+            children.setdefault(int(fields[1]), []).append(int(entry))
+    found, unseen = {}, [pid]
+    while unseen:
+        for child in children.get(unseen.pop(), []):
+            found[child] = birth(child)
+            unseen.append(child)
+    return {child: born for child, born in found.items() if born}
 
 
 def cores():

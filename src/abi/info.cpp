@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/attempt.hpp"
+#include "file/hint_sources.hpp"
 #include "mpi/error_class.hpp"
 #include "mpi/host.hpp"
 
@@ -29,6 +31,15 @@ std::vector<HintText> texts_of(MPI_Info info) {
     if (host().Info_get_nthkey(info, i, key.data()) != MPI_SUCCESS) continue;
     texts.push_back({.key = key.data(), .value = value_of(info, key.data())});
   }
+  return texts;
+}
+
+std::vector<HintText> changed_hints(const File& file, MPI_Info info, Status& error) {
+  std::vector<HintText> texts;
+  error.keep_first(attempt([&] {
+    texts = changed_hint_texts(file.name(), texts_of(info));
+    return Status{};
+  }));
   return texts;
 }
 

@@ -4,6 +4,7 @@
 #include "abi/library.hpp"
 #include "abi/raise.hpp"
 #include "abi/view_types.hpp"
+#include "base/attempt.hpp"
 #include "comm/task.hpp"
 #include "file/hint_sources.hpp"
 #include "mpi/host.hpp"
@@ -11,16 +12,6 @@
 
 namespace tamis::abi {
 namespace {
-
-Status check_communicator(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return failure(Errc::comm, "the communicator is null");
-  int joins_two_groups = 0;
-  if (host().Comm_test_inter(comm, &joins_two_groups) != MPI_SUCCESS) {
-    return failure(Errc::comm, "not a communicator");
-  }
-  if (joins_two_groups != 0) return failure(Errc::comm, "an intercommunicator cannot open a file");
-  return {};
-}
 
 /// What this rank asks for; where a check fails it still takes part in the opening.
 OpenRequest describe(const char* filename, int amode, MPI_Info info) {
@@ -40,23 +31,39 @@ OpenRequest describe(const char* filename, int amode, MPI_Info info) {
   return request;
 }
 
+/// A handle whose file is still to be opened.
+Result<MPI_File> new_handle(const Comm& comm, int amode) {
+  auto entry = std::make_unique<OpenFile>();
+  entry->comm = host_handle(comm);
+  entry->amode = amode;
+  return library().files.insert(std::move(entry));
+}
+
 Result<MPI_File> open_file(MPI_Comm user, const char* filename, int amode, MPI_Info info) {
   Result<std::unique_ptr<Comm>> made = make_comm(user);
   if (!made.ok()) return made.status();
   Comm& comm = **made;
-  OpenRequest request = describe(filename, amode, info);
+  OpenRequest request;
+  request.error = attempt([&] {
+    request = describe(filename, amode, info);
+    return request.error;
+  });
   if (comm.size() > 1 && Storages::is_process_local(request.name))
     request.error.keep_first(
         failure(Errc::unsupported_operation, "files in memory are seen by one process only"));
-  auto open_file = std::make_unique<OpenFile>();
-  open_file->comm = host_handle(comm);
-  open_file->amode = amode;
+  // The handle comes first: once the file is open on all ranks, nothing may fail on one.
+  const Result<MPI_File> handle = attempt([&] { return new_handle(comm, amode); });
+  request.error.keep_first(handle.status());
   Result<std::unique_ptr<File>> opened =
       complete(File::open(std::move(*made), std::move(request), library().storages), comm);
-  if (!opened.ok()) return opened.status();
-  open_file->file = std::move(*opened);
-  library().handlers.inherit(open_file->errors);
-  return library().files.insert(std::move(open_file));
+  if (!opened.ok()) {
+    if (handle.ok()) library().files.remove(*handle);
+    return opened.status();
+  }
+  OpenFile& entry = *library().files.find(*handle);
+  entry.file = std::move(*opened);
+  library().handlers.inherit(entry.errors);
+  return handle;
 }
 
 }  // namespace
@@ -65,8 +72,6 @@ int open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File
   constexpr const char* kCall = "MPI_File_open";
   if (fh == nullptr) return finish_globally(kCall, failure(Errc::arg, "no place for the handle"));
   *fh = MPI_FILE_NULL;
-  const Status usable = check_communicator(comm);
-  if (!usable.ok()) return finish_globally(kCall, usable);
   const Result<MPI_File> opened = open_file(comm, filename, amode, info);
   if (opened.ok()) *fh = *opened;
   return finish_globally(kCall, opened.status(), filename == nullptr ? "" : filename);

@@ -4,7 +4,6 @@
 #include "abi/library.hpp"
 #include "abi/raise.hpp"
 #include "comm/task.hpp"
-#include "file/hint_sources.hpp"
 
 // The collective calls that change an open file and move no data.
 
@@ -46,7 +45,9 @@ int set_atomicity(MPI_File fh, int flag) {
 
 int set_info(MPI_File fh, MPI_Info info) {
   return collective("MPI_File_set_info", fh, [=](File& file) {
-    return file.set_info(changed_hint_texts(file.name(), texts_of(info)), {});
+    Status error;
+    std::vector<HintText> hints = changed_hints(file, info, error);
+    return file.set_info(std::move(hints), error);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "abi/checks.hpp"
 #include "abi/library.hpp"
 #include "abi/raise.hpp"
+#include "base/attempt.hpp"
 #include "comm/task.hpp"
 #include "mpi/host.hpp"
 #include "mpi/mpi_status.hpp"
@@ -17,7 +18,7 @@ unsigned scope_of(TransferKind kind) {
 /// The call as the file understands it; with an error and no data where a check fails.
 /// HOT PATH.
 AccessRequest describe(const Call& call, OpenFile& file) {
-  const Result<const Dataloop*> type = checked_type(file, call.datatype);
+  const Result<const Dataloop*> type = attempt([&] { return checked_type(file, call.datatype); });
   Status error = check(scope_of(call.kind), {.amode = file.file->amode(),
                                              .offset = call.offset,
                                              .count = call.count,

@@ -10,8 +10,8 @@
 #include "abi/library.hpp"
 #include "abi/raise.hpp"
 #include "abi/view_types.hpp"
+#include "base/attempt.hpp"
 #include "comm/task.hpp"
-#include "file/hint_sources.hpp"
 #include "file/view_rules.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/error_class.hpp"
@@ -115,15 +115,15 @@ int set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype file
   OpenFile* file = library().files.find(fh);
   if (file == nullptr) return finish_bad_handle(kCall);
   Status error = check_representation(datarep);
-  Result<View> wanted = describe(*file, disp, etype, filetype);
+  Result<View> wanted = attempt([&] { return describe(*file, disp, etype, filetype); });
   error.keep_first(wanted.status());
   if (error.ok()) wanted->datarep = datarep;
   ViewTypes types;
   if (error.ok()) error = types.take(etype, filetype);
-  const Status status =
-      complete(file->file->set_view(error.ok() ? *wanted : file->file->view(),
-                                    changed_hint_texts(file->file->name(), texts_of(info)), error),
-               file->file->comm());
+  std::vector<HintText> hints = changed_hints(*file->file, info, error);
+  const Status status = complete(
+      file->file->set_view(error.ok() ? *wanted : file->file->view(), std::move(hints), error),
+      file->file->comm());
   if (status.ok()) {
     std::swap(file->etype, types.etype);
     std::swap(file->filetype, types.filetype);

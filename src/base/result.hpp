@@ -12,7 +12,7 @@ namespace tamis {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : content_(std::move(value)) {}                // NOLINT(google-explicit-constructor)
+  Result(T value) : content_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
   Result(Status status) : content_(status) { assert(!status.ok()); }  // NOLINT
 
   bool ok() const { return std::holds_alternative<T>(content_); }

@@ -8,12 +8,29 @@
 namespace tamis {
 namespace {
 
-constexpr std::array kNames = {
-    "OK",          "ARG",         "COUNT",     "TYPE",     "BUFFER",
-    "COMM",        "INFO",        "AMODE",     "FILE",     "NOT_SAME",
-    "UNSUPPORTED_DATAREP",        "UNSUPPORTED_OPERATION", "BAD_FILE",
-    "NO_SUCH_FILE", "FILE_EXISTS", "FILE_IN_USE", "READ_ONLY", "ACCESS",
-    "NO_MEM",      "QUOTA",       "NO_SPACE",  "IO",       "INTERN"};
+constexpr std::array kNames = {"OK",
+                               "ARG",
+                               "COUNT",
+                               "TYPE",
+                               "BUFFER",
+                               "COMM",
+                               "INFO",
+                               "AMODE",
+                               "FILE",
+                               "NOT_SAME",
+                               "UNSUPPORTED_DATAREP",
+                               "UNSUPPORTED_OPERATION",
+                               "BAD_FILE",
+                               "NO_SUCH_FILE",
+                               "FILE_EXISTS",
+                               "FILE_IN_USE",
+                               "READ_ONLY",
+                               "ACCESS",
+                               "NO_MEM",
+                               "QUOTA",
+                               "NO_SPACE",
+                               "IO",
+                               "INTERN"};
 static_assert(kNames.size() == static_cast<std::size_t>(Errc::internal) + 1);
 
 }  // namespace

@@ -41,10 +41,10 @@ const char* name(Errc code);
 /// (apart from `note`, which points to a string literal and is dropped on the way).
 struct [[nodiscard]] Status {
   Errc code = Errc::ok;
-  int os_error = 0;           ///< errno where the operating system gave one
-  std::int32_t rank = -1;     ///< rank that met the error; -1: this one
-  std::int64_t offset = -1;   ///< byte of the file where it happened; -1: no such place
-  const char* note = nullptr; ///< string literal: what was wrong, in plain words
+  int os_error = 0;            ///< errno where the operating system gave one
+  std::int32_t rank = -1;      ///< rank that met the error; -1: this one
+  std::int64_t offset = -1;    ///< byte of the file where it happened; -1: no such place
+  const char* note = nullptr;  ///< string literal: what was wrong, in plain words
 
   bool ok() const { return code == Errc::ok; }
 

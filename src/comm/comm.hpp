@@ -22,9 +22,10 @@ using Doorbell = std::atomic<std::uint32_t>;
 /// How another rank of the node finds a shared segment: meaningful only to the same kind of Comm.
 struct SegmentName {
   std::int64_t words[3] = {0, 0, 0};
+  bool operator==(const SegmentName&) const = default;
 };
 
-/// Memory that ranks of one node see together, zero-filled at creation; unmapped at destruction.
+/// Memory that ranks of one node see together; what is in it at first is undefined.
 /// Nothing of it is left in the file system, however a process ends.
 class Segment {
  public:

@@ -6,19 +6,21 @@
 #include <utility>
 
 #include "comm/comm.hpp"
+#include "comm/frames.hpp"
 
 namespace tamis {
 
 /// What one operation is waiting for right now. The innermost suspended task of an operation
 /// registers its condition here; whoever drives the operation asks `ready` and resumes.
 struct Pending {
-  bool (*ready)(void*) = nullptr;
+  bool (*ready)(void*) = [](void*) { return true; };
   void* state = nullptr;
   std::coroutine_handle<> resume;
 
   /// Nothing to wait for: the driver resumes `next` at once.
   void go_on(std::coroutine_handle<> next) {
-    *this = {[](void*) { return true; }, nullptr, next};
+    *this = {};
+    resume = next;
   }
 };
 
@@ -32,6 +34,10 @@ class [[nodiscard]] Task {
     std::optional<T> value;
     std::coroutine_handle<> caller;
     Pending* pending = nullptr;
+
+    // Frames come from take_frame: it has a reserve for a process without memory.
+    static void* operator new(std::size_t bytes) { return take_frame(bytes); }
+    static void operator delete(void* frame) noexcept { give_frame_back(frame); }
 
     Task get_return_object() { return Task(Handle::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }

@@ -22,7 +22,6 @@ struct Topology {
   const std::vector<std::int32_t>& ranks_beside(int rank) const {
     return nodes[static_cast<std::size_t>(node_of[static_cast<std::size_t>(rank)])];
   }
-  int leader_of(int rank) const { return ranks_beside(rank).front(); }
   int local_index(int rank) const;  ///< position of `rank` among the ranks of its node
 };
 

@@ -28,7 +28,9 @@ Engine::Engine(Team& team, Driver& driver, Circumstances plan)
       gate_(team.gate()),
       exchange_(team_, driver_, plan_) {
   const bool can_lock = plan_.storage.locks && plan_.hints.tamis_locks != Switch::disable;
-  plan_.storage.guarded = team.topology().node_count() == 1;
+  // Ranks that sieve at once keep apart by locks alone, in an open file of several ranks.
+  const bool apart = team.size() == 1 || plan_.hints.tamis_locks != Switch::disable;
+  plan_.storage.guarded = team.topology().node_count() == 1 && apart;
   gate_.can_lock = can_lock;
   const bool sieves_elsewhere =
       !plan_.storage.guarded && plan_.hints.romio_ds_write == Switch::enable;

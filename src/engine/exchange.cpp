@@ -20,35 +20,34 @@ struct Marks {
   }
 };
 
-/// Leading bytes of the access that were moved, given up to where each realm was: views are
-/// ordered, so the first byte that is missing ends the count.
-std::int64_t count_moved(const Access& access, const FileRealms& realms,
-                         const std::vector<std::int64_t>& good_until) {
+/// First byte of the access that a realm lost, moved up to `good` only; the access's end where
+/// none.
+std::int64_t first_lost(const Access& access, const Extent& realm, std::int64_t good) {
   const std::int64_t end = access.first + access.bytes;
-  for (int i = 0; i < realms.count(); ++i) {
-    const std::int64_t good = good_until[static_cast<std::size_t>(i)];
-    const Extent realm = realms.realm(i);
-    if (good >= realm.end()) continue;
-    const Shipment lost = cut(*access.file, access.first, access.bytes, between(good, realm.end()));
-    if (lost.bytes > 0) return lost.first - access.first;
-  }
-  return end - access.first;
+  if (good >= realm.end()) return end;
+  const Shipment lost = cut(*access.file, access.first, access.bytes, between(good, realm.end()));
+  return lost.bytes > 0 ? lost.first : end;
 }
 
-/// Only after something went short: every rank learns how far each realm got.
-Task<std::vector<std::int64_t>> gather_marks(Team& team, int realms, int my_realm,
-                                             std::int64_t good_until) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(realms), kWhole);
-  if (my_realm >= 0) all[static_cast<std::size_t>(my_realm)] = good_until;
+/// Only after something went short: leading bytes of the access that were moved. Ranks tell each
+/// other how far each realm got, some realms at a time: it takes no memory. Views are ordered, so
+/// the first byte that is missing ends the count.
+Task<std::int64_t> count_moved(Team& team, const Access& access, const FileRealms& realms,
+                               int my_realm, std::int64_t good_until) {
+  const std::int64_t end = access.first + access.bytes;
+  std::int64_t moved_until = end;
   Marks marks;
-  for (std::size_t done = 0; done < all.size(); done += marks.good_until.size()) {
-    const std::size_t part = std::min(marks.good_until.size(), all.size() - done);
+  const int part = static_cast<int>(marks.good_until.size());
+  for (int first = 0; first < realms.count(); first += part) {
     marks.good_until.fill(kWhole);
-    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(done), part, marks.good_until.begin());
+    if (my_realm >= first && my_realm < first + part)
+      marks.good_until[static_cast<std::size_t>(my_realm - first)] = good_until;
     marks = co_await team.agree(marks);
-    std::copy_n(marks.good_until.begin(), part, all.begin() + static_cast<std::ptrdiff_t>(done));
+    for (int i = first; i < std::min(first + part, realms.count()) && moved_until == end; ++i)
+      moved_until = first_lost(access, realms.realm(i),
+                               marks.good_until[static_cast<std::size_t>(i - first)]);
   }
-  co_return all;
+  co_return moved_until - access.first;
 }
 
 /// Collective: one rank locks the region, since windows with holes are read, changed and stored.
@@ -97,13 +96,9 @@ Task<Status> Exchange::prepare() {
   co_return Status{};
 }
 
-Task<Status> Exchange::announce(const Access& access, const Survey& survey, Views& views) {
+Task<Status> Exchange::announce(const Access& access, Views& views) {
   if (team_.topology().node_count() == 1) co_return Status{};
-  const Status told = co_await views.announce(team_, plan_.aggregators, access, views.is_new());
-  if (survey.ranks_with_new_view == 0) co_return Status{};
-  Verdict understood{told.travelling(team_.rank()), 0};
-  understood = co_await team_.agree(understood);
-  co_return understood.worst.ok() || told.ok() ? understood.worst : told;
+  co_return co_await views.announce(team_, plan_.aggregators, access, views.is_new());
 }
 
 Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, const Survey& survey,
@@ -113,7 +108,7 @@ Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, cons
   Run run{team_,     driver_,  plan_,
           *staging_, message,  message == nullptr ? nullptr : message + room,
           access,    strategy, views};
-  Status ready = co_await announce(access, survey, views);
+  Status ready = co_await announce(access, views);
   std::optional<RangeLock> lock;
   const bool locks = run.declares() && plan_.hints.tamis_locks != Switch::disable;
   // Threads of the same ranks may write plainly meanwhile: they are told, as by any siever.
@@ -157,11 +152,9 @@ Task<Outcome> Exchange::move(Run& run) {
   verdict.incomplete = server.good_until() != kWhole ? 1 : 0;
   verdict = co_await team_.agree(verdict);
   Outcome outcome{run.access.bytes, verdict.worst};
-  if (verdict.incomplete != 0) {
-    const std::vector<std::int64_t> marks =
-        co_await gather_marks(team_, realms.count(), run.my_realm(), server.good_until());
-    outcome.bytes = count_moved(run.access, realms, marks);
-  }
+  if (verdict.incomplete != 0)
+    outcome.bytes =
+        co_await count_moved(team_, run.access, realms, run.my_realm(), server.good_until());
   co_return outcome;
 }
 

@@ -35,7 +35,7 @@ class Exchange {
   class Server;
 
   /// Owners on other nodes learn of this rank's access.
-  Task<Status> announce(const Access& access, const Survey& survey, Views& views);
+  Task<Status> announce(const Access& access, Views& views);
   /// Ships and serves all windows; the same status on every rank.
   Task<Outcome> move(Run& run);
 

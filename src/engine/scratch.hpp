@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace tamis {
@@ -54,7 +55,10 @@ class Scratch {
   };
   void give_back(std::unique_ptr<std::byte[]> memory, std::int64_t bytes) {
     const std::lock_guard held(mutex_);
-    kept_.push_back({std::move(memory), bytes});
+    try {
+      kept_.push_back({std::move(memory), bytes});
+    } catch (const std::bad_alloc&) {  // then it is not kept; a Loan's end may not throw
+    }
   }
 
   std::mutex mutex_;

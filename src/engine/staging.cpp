@@ -1,7 +1,9 @@
 #include "engine/staging.hpp"
 
 #include <limits>
+#include <new>
 
+#include "base/attempt.hpp"
 #include "engine/verdict.hpp"
 
 namespace tamis {
@@ -10,9 +12,8 @@ namespace {
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kPage = 4096;
 
-std::int64_t states_bytes(std::size_t aggregators) {
-  const auto bytes =
-      static_cast<std::int64_t>(sizeof(WindowState) * aggregators) * kWindowsInFlight;
+std::int64_t states_bytes(std::int64_t windows) {
+  const auto bytes = static_cast<std::int64_t>(sizeof(WindowState)) * windows;
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
@@ -40,37 +41,42 @@ Coverage WindowState::collect() {
           .last = last.exchange(std::numeric_limits<std::int64_t>::min())};
 }
 
-Staging::Staging(std::unique_ptr<Segment> segment, std::vector<int> place, int places_here,
-                 std::int64_t window_bytes)
-    : segment_(std::move(segment)),
-      place_(std::move(place)),
-      uses_(place_.size()),
-      windows_(segment_->data() + states_bytes(static_cast<std::size_t>(places_here))),
-      window_bytes_(window_bytes) {}
-
-Task<Result<std::unique_ptr<Staging>>> Staging::create(Team& team, const Circumstances& plan) {
-  std::vector<int> place;
-  int here = 0;
+Staging::Staging(const Team& team, const Circumstances& plan)
+    : window_bytes_(plan.window_bytes), uses_(plan.aggregators.size()) {
   for (const std::int32_t rank : plan.aggregators)
-    place.push_back(team.beside_me(rank) ? here++ : -1);
-  const std::int64_t states = states_bytes(static_cast<std::size_t>(here));
-  const std::int64_t bytes = states + here * kWindowsInFlight * plan.window_bytes;
+    place_.push_back(team.beside_me(rank) ? static_cast<int>(aggregators_here_++) : -1);
+}
 
+// One rank per node makes sure of the memory, since a later touch could end the process, and sets
+// the states up before anybody can use them.
+Status Staging::set_up(std::unique_ptr<Segment> segment, bool first_seat) {
+  segment_ = std::move(segment);
+  windows_ = segment_->data() + states_bytes(windows_here());
+  if (!first_seat) return {};
+  const Status reserved = attempt([&] { return segment_->reserve(0, segment_->size()); });
+  auto* place = reinterpret_cast<WindowState*>(segment_->data());
+  for (std::int64_t i = 0; reserved.ok() && i < windows_here(); ++i)
+    static_cast<void>((new (place + i) WindowState{})->collect());
+  return reserved;
+}
+
+// A rank without memory for its own part takes part all the same; the agreement tells the others.
+Task<Result<std::unique_ptr<Staging>>> Staging::create(Team& team, const Circumstances& plan) {
+  std::unique_ptr<Staging> staging;
+  const Status own = attempt([&] {
+    staging.reset(new Staging(team, plan));
+    return Status{};
+  });
+  std::int64_t windows = 0;
+  for (const std::int32_t rank : plan.aggregators)
+    windows += team.beside_me(rank) ? kWindowsInFlight : 0;
+  const std::int64_t bytes = states_bytes(windows) + windows * plan.window_bytes;
   Result<std::unique_ptr<Segment>> segment =
-      co_await team.share(std::max<std::int64_t>(bytes, kPage));
+      co_await team.share(std::max<std::int64_t>(bytes, kPage), own);
   if (!segment.ok()) co_return segment.status();
-  std::unique_ptr<Staging> staging(
-      new Staging(std::move(*segment), std::move(place), here, plan.window_bytes));
 
-  // One rank per node makes sure of the memory, since a later touch could end the process, and sets
-  // the states up before anybody can use them.
   Verdict ready;
-  if (team.seat_of(team.rank()) == 0) {
-    ready.worst = staging->segment_->reserve(0, staging->segment_->size());
-    auto* state = reinterpret_cast<WindowState*>(staging->segment_->data());
-    for (std::int64_t i = 0; ready.worst.ok() && i < here * kWindowsInFlight; ++i)
-      static_cast<void>(state[i].collect());
-  }
+  ready.worst = staging->set_up(std::move(*segment), team.seat_of(team.rank()) == 0);
   ready.worst = ready.worst.travelling(team.rank());
   ready = co_await team.agree(ready);
   if (!ready.worst.ok()) co_return ready.worst;

@@ -47,20 +47,21 @@ class Staging {
 
   /// Use number `use` (counted over the file's life) of an aggregator of this node.
   WindowUse use(int aggregator, std::int64_t use_number);
-  std::int64_t window_bytes() const { return window_bytes_; }
 
   /// Uses of an aggregator's windows so far: where the next operation goes on.
   std::int64_t& uses(int aggregator) { return uses_[static_cast<std::size_t>(aggregator)]; }
 
  private:
-  Staging(std::unique_ptr<Segment> segment, std::vector<int> place, int places_here,
-          std::int64_t window_bytes);
+  Staging(const Team& team, const Circumstances& plan);
+  Status set_up(std::unique_ptr<Segment> segment, bool first_seat);
+  std::int64_t windows_here() const { return aggregators_here_ * kWindowsInFlight; }
 
-  std::unique_ptr<Segment> segment_;
+  std::int64_t window_bytes_;
+  std::int64_t aggregators_here_ = 0;
   std::vector<int> place_;  // per aggregator: its place in the segment, -1: on another node
   std::vector<std::int64_t> uses_;
-  std::byte* windows_;  // behind the states
-  std::int64_t window_bytes_;
+  std::unique_ptr<Segment> segment_;
+  std::byte* windows_ = nullptr;  // behind the states
 };
 
 }  // namespace tamis

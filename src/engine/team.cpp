@@ -1,8 +1,12 @@
 #include "engine/team.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <new>
+#include <string_view>
 
+#include "base/attempt.hpp"
 #include "engine/verdict.hpp"
 
 namespace tamis {
@@ -14,9 +18,7 @@ class PrivateSegment : public Segment {
   explicit PrivateSegment(std::int64_t bytes)
       : size_(bytes),
         memory_(static_cast<std::byte*>(
-            ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{4096}))) {
-    std::memset(memory_, 0, static_cast<std::size_t>(bytes));
-  }
+            ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{4096}))) {}
   ~PrivateSegment() override { ::operator delete (memory_, std::align_val_t{4096}); }
   std::byte* data() override { return memory_; }
   std::int64_t size() const override { return size_; }
@@ -28,59 +30,115 @@ class PrivateSegment : public Segment {
   std::byte* memory_;
 };
 
-std::vector<std::int32_t> all_ranks(int size) {
-  std::vector<std::int32_t> ranks(static_cast<std::size_t>(size));
-  for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
-  return ranks;
+/// What a maker of segments gives; nothing where it fails, for whatever reason.
+template <typename Maker>
+std::unique_ptr<Segment> segment_from(Maker maker) {
+  Result<std::unique_ptr<Segment>> made = attempt(maker);
+  return made.ok() ? std::move(*made) : nullptr;
 }
 
-/// The node's leader makes a segment and tells the others its name; a name with word 0 == -1 says
-/// that there is none. Empty where this rank has no segment.
+/// Says that there is no segment.
+constexpr SegmentName kNoSegment{{-1, 0, 0}};
+
+/// Memory for the ranks of a node to see; null where there is none.
+std::unique_ptr<Segment> make_segment(Comm& comm, std::int64_t bytes, int ranks) {
+  return segment_from([&]() -> Result<std::unique_ptr<Segment>> {
+    if (ranks > 1) return comm.create_segment(bytes);
+    return std::unique_ptr<Segment>(std::make_unique<PrivateSegment>(bytes));
+  });
+}
+
+/// The segment of that name; null where there is none or this rank cannot see it.
+std::unique_ptr<Segment> join_segment(Comm& comm, const SegmentName& name) {
+  if (name == kNoSegment) return nullptr;
+  return segment_from([&] { return comm.attach_segment(name); });
+}
+
+/// The node's leader makes a segment full of zeros and sends the others its name. Null where this
+/// rank has none.
 Task<std::unique_ptr<Segment>> open_segment(Comm& comm, const std::vector<std::int32_t>& ranks,
                                             std::int64_t bytes) {
-  std::unique_ptr<Segment> segment;
-  SegmentName segment_name{{-1, 0, 0}};
-  if (ranks.size() == 1) {
-    segment = std::make_unique<PrivateSegment>(bytes);
-    co_return std::move(segment);
-  }
+  SegmentName segment_name = kNoSegment;
   if (comm.rank() != ranks.front()) {
     Ticket ticket = comm.receive(ranks.front(), kTagForm, bytes_of(segment_name));
     co_await until([&] { return comm.done(ticket); });
-    if (segment_name.words[0] == -1) co_return std::move(segment);
-    Result<std::unique_ptr<Segment>> attached = comm.attach_segment(segment_name);
-    if (attached.ok()) segment = std::move(*attached);
-    co_return std::move(segment);
+    co_return join_segment(comm, segment_name);
   }
-  Result<std::unique_ptr<Segment>> created = comm.create_segment(bytes);
-  if (created.ok()) {
-    segment = std::move(*created);
+  std::unique_ptr<Segment> segment = make_segment(comm, bytes, static_cast<int>(ranks.size()));
+  if (segment != nullptr) {
+    std::memset(segment->data(), 0, static_cast<std::size_t>(bytes));
     segment_name = segment->name();
   }
-  std::vector<Ticket> tickets;
-  for (std::size_t i = 1; i < ranks.size(); ++i)
-    tickets.push_back(comm.send(ranks[i], kTagForm, bytes_of(segment_name)));
-  for (Ticket& ticket : tickets) co_await until([&] { return comm.done(ticket); });
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    Ticket ticket = comm.send(ranks[i], kTagForm, bytes_of(segment_name));
+    co_await until([&] { return comm.done(ticket); });
+  }
   co_return std::move(segment);
 }
 
-Task<bool> any_failed(Comm& comm, bool failed) {
-  Verdict verdict{.worst = {}, .incomplete = failed ? 1 : 0};
-  co_await agree_by_messages(comm, all_ranks(comm.size()), comm.rank(), bytes_of(verdict).data(),
-                             sizeof(verdict), &merge_bytes<Verdict>);
-  co_return verdict.incomplete != 0;
+/// The worst of all ranks' errors, before there is a team.
+Task<Status> agree_before_team(Comm& comm, Status own) {
+  Verdict verdict{.worst = own.travelling(comm.rank())};
+  co_await agree_by_messages(comm, {}, comm.rank(), bytes_of(verdict).data(), sizeof(verdict),
+                             &merge_bytes<Verdict>);
+  co_return own.ok() ? verdict.worst : own;
+}
+
+constexpr std::size_t kTextPiece = 1024;
+
+/// The ranks a rank passes a broadcast on to, along a binomial tree with rank 0 at its root.
+class Branch {
+ public:
+  explicit Branch(const Comm& comm) : rank_(comm.rank()), size_(comm.size()) {
+    const auto number = static_cast<unsigned>(rank_);
+    step_ = rank_ == 0 ? static_cast<int>(std::bit_ceil(static_cast<unsigned>(size_)))
+                       : static_cast<int>(number & (~number + 1));
+  }
+  int parent() const { return rank_ - step_; }
+
+  Task<bool> pass_on(Comm& comm, std::span<const std::byte> bytes) const {
+    std::array<Ticket, 32> tickets{};
+    std::size_t count = 0;
+    for (int step = step_ / 2; step > 0; step /= 2)
+      if (rank_ + step < size_) tickets[count++] = comm.send(rank_ + step, kTagText, bytes);
+    for (Ticket& ticket : tickets) co_await until([&] { return comm.done(ticket); });
+    co_return true;
+  }
+
+ private:
+  int rank_;
+  int size_;
+  int step_ = 0;  // to the parent; to the children it is halved again and again
+};
+
+/// The text with a piece more, or no memory for it.
+Result<std::string> extended(std::string text, std::string_view piece) {
+  return attempt([&]() -> Result<std::string> {
+    text += piece;
+    return std::move(text);
+  });
+}
+
+Task<bool> receive_now(Comm& comm, int from, int tag, std::span<std::byte> into) {
+  Ticket ticket = comm.receive(from, tag, into);
+  co_await until([&] { return comm.done(ticket); });
+  co_return true;
 }
 
 }  // namespace
 
-Task<bool> agree_by_messages(Comm& comm, std::vector<std::int32_t> ranks, int index,
+Task<bool> agree_by_messages(Comm& comm, std::span<const std::int32_t> ranks, int index,
                              std::byte* mine, std::size_t bytes,
                              void (*merge)(std::byte*, const std::byte*)) {
-  const int count = static_cast<int>(ranks.size());
+  const int count = ranks.empty() ? comm.size() : static_cast<int>(ranks.size());
   const int even = static_cast<int>(std::bit_floor(static_cast<unsigned>(count)));
-  std::vector<std::byte> theirs(bytes);
-  std::vector<std::byte> sent(bytes);
-  const auto rank_at = [&](int i) { return ranks[static_cast<std::size_t>(i)]; };
+  std::byte their_memory[kPayload];
+  std::byte sent_memory[kPayload];
+  const std::span<std::byte> theirs(their_memory, bytes);
+  const std::span<std::byte> sent(sent_memory, bytes);
+  const auto rank_at = [&](int i) {
+    return ranks.empty() ? i : ranks[static_cast<std::size_t>(i)];
+  };
 
   // Ranks beyond the power of two hand in their part first and get the result at the end.
   if (index >= even) {
@@ -112,62 +170,92 @@ Task<bool> agree_by_messages(Comm& comm, std::vector<std::int32_t> ranks, int in
   co_return true;
 }
 
-Task<std::string> broadcast_text(Comm& comm, std::string text) {
-  const int rank = comm.rank();
-  std::int64_t length = static_cast<std::int64_t>(text.size());
-  int mask = 1;
-  for (; mask < comm.size(); mask <<= 1) {
-    if ((rank & mask) == 0) continue;
-    Ticket head = comm.receive(rank - mask, kTagText, bytes_of(length));
-    co_await until([&] { return comm.done(head); });
-    text.resize(static_cast<std::size_t>(length));
-    Ticket body = comm.receive(rank - mask, kTagText, std::as_writable_bytes(std::span(text)));
-    co_await until([&] { return comm.done(body); });
-    break;
+// Passed on piece by piece through a buffer of its own, so that a rank without memory for the text
+// keeps nobody waiting. The first word is the length, negative where there is no text.
+Task<Result<std::string>> broadcast_text(Comm& comm, Result<std::string> text) {
+  if (comm.size() == 1) co_return text;
+  const bool mine = comm.rank() == 0;
+  const Branch branch(comm);
+  std::int64_t length = -1;
+  if (mine && text.ok()) length = static_cast<std::int64_t>(text->size());
+  if (!mine) co_await receive_now(comm, branch.parent(), kTagText, bytes_of(length));
+  if (!comm.health().ok()) length = -1;
+  co_await branch.pass_on(comm, bytes_of(length));
+  if (!mine) text = std::string();
+
+  std::array<char, kTextPiece> piece;
+  for (std::size_t done = 0; done < static_cast<std::size_t>(std::max<std::int64_t>(length, 0));) {
+    const std::size_t bytes = std::min(kTextPiece, static_cast<std::size_t>(length) - done);
+    const auto memory = std::as_writable_bytes(std::span(piece).first(bytes));
+    if (mine)
+      text->copy(piece.data(), bytes, done);
+    else
+      co_await receive_now(comm, branch.parent(), kTagText, memory);
+    co_await branch.pass_on(comm, memory);
+    if (!mine && text.ok()) text = extended(std::move(*text), {piece.data(), bytes});
+    done += bytes;
   }
-  for (mask >>= 1; mask > 0; mask >>= 1) {
-    if (rank + mask >= comm.size()) continue;
-    Ticket head = comm.send(rank + mask, kTagText, bytes_of(length));
-    Ticket body = comm.send(rank + mask, kTagText, std::as_bytes(std::span(text)));
-    co_await until([&] { return comm.done(head); });
-    co_await until([&] { return comm.done(body); });
-  }
+  if (!comm.health().ok()) co_return comm.health();
+  if (length < 0 && text.ok()) co_return failure(Errc::no_memory, "rank 0 has no memory left");
   co_return text;
 }
 
 Team::Team(Comm& comm, Topology topology) : comm_(comm), topology_(std::move(topology)) {
   seats_ = static_cast<int>(topology_.ranks_beside(comm.rank()).size());
+  for (const auto& ranks : topology_.nodes) leaders_.push_back(ranks.front());
+  plain_writers_.resize(static_cast<std::size_t>(seats_));
 }
 
 void Team::sit_down(std::unique_ptr<Segment> segment) {
   segment_ = std::move(segment);
   comm_.set_doorbell(&seat_data(seat_of(comm_.rank())).doorbell);
+  for (int seat = 0; seat < seats_; ++seat)
+    plain_writers_[static_cast<std::size_t>(seat)] = &seat_data(seat).writing;
 }
 
-Task<Result<std::unique_ptr<Team>>> Team::form(Comm& comm, int pretend_nodes, bool shared_memory) {
-  Topology topology = comm.topology().split(pretend_nodes);
-  if (!shared_memory) topology = comm.topology().split(comm.size());
-  for (;;) {
-    std::unique_ptr<Team> team(new Team(comm, topology));
+Task<Result<std::unique_ptr<Team>>> Team::form(Comm& comm, int pretend_nodes, bool shared_memory,
+                                               Status own) {
+  const int all = comm.size();
+  std::unique_ptr<Team> team;
+  const std::array<int, 2> attempts = {shared_memory ? pretend_nodes : all, all};
+  for (const int parts : attempts) {
+    own.keep_first(attempt([&] {
+      team.reset(new Team(comm, comm.topology().split(parts)));
+      return Status{};
+    }));
+    // Who sits beside whom has to be known on all ranks before they turn to each other.
+    own = co_await agree_before_team(comm, own);
+    if (!own.ok()) co_return own;
     const std::int64_t bytes = static_cast<std::int64_t>(
         sizeof(Board) + sizeof(Seat) * static_cast<std::size_t>(team->seats_));
-    const std::vector<std::int32_t>& ranks = team->topology_.ranks_beside(comm.rank());
-    std::unique_ptr<Segment> segment = co_await open_segment(comm, ranks, bytes);
-    const bool failed = co_await any_failed(comm, segment == nullptr);
-    if (!failed) {
+    std::unique_ptr<Segment> segment =
+        co_await open_segment(comm, team->topology_.ranks_beside(comm.rank()), bytes);
+    Status shared;
+    if (segment == nullptr) shared = failure(Errc::no_memory, "no memory to share");
+    shared = co_await agree_before_team(comm, shared);
+    if (shared.ok()) {
       team->sit_down(std::move(segment));
       co_return std::move(team);
     }
-    // Without shared memory every rank is a node of its own, which cannot fail.
-    topology = comm.topology().split(comm.size());
+    // Without shared memory every rank is a node of its own.
   }
+  co_return failure(Errc::no_memory, "no memory for a rank's own node");
 }
 
-Task<Result<std::unique_ptr<Segment>>> Team::share(std::int64_t bytes) {
-  std::unique_ptr<Segment> segment =
-      co_await open_segment(comm_, topology_.ranks_beside(comm_.rank()), bytes);
-  const Verdict mine{.worst = {}, .incomplete = segment == nullptr ? 1 : 0};
-  const Verdict verdict = co_await agree(mine);
+Task<Result<std::unique_ptr<Segment>>> Team::share(std::int64_t bytes, Status own) {
+  const bool leads = seat_of(comm_.rank()) == 0;
+  std::unique_ptr<Segment> segment;
+  if (leads) {
+    segment = make_segment(comm_, bytes, seats_);
+    board().shared = segment != nullptr ? segment->name() : kNoSegment;
+  }
+  Verdict verdict{.worst = own.travelling(comm_.rank())};
+  verdict = co_await agree(verdict);  // from here on the name can be read
+  if (!leads) segment = join_segment(comm_, board().shared);
+  verdict.incomplete = segment == nullptr ? 1 : 0;
+  verdict = co_await agree(verdict);
+  if (!own.ok()) co_return own;
+  if (!verdict.worst.ok()) co_return verdict.worst;
   if (verdict.incomplete != 0)
     co_return failure(Errc::no_memory, "no shared memory for collective buffers");
   co_return std::move(segment);
@@ -175,12 +263,6 @@ Task<Result<std::unique_ptr<Segment>>> Team::share(std::int64_t bytes) {
 
 WriteGate::Words Team::gate() {
   return {&board().sievers, &seat_data(seat_of(comm_.rank())).writing};
-}
-
-std::vector<WriteGate::Word*> Team::plain_writers() {
-  std::vector<WriteGate::Word*> words;
-  for (int seat = 0; seat < seats_; ++seat) words.push_back(&seat_data(seat).writing);
-  return words;
 }
 
 void Team::ring_all() {
@@ -214,10 +296,8 @@ Task<bool> Team::publish(std::uint32_t round, Merger merger) {
   std::memcpy(merged, seat_data(0).payload, merger.bytes);
   for (int seat = 1; seat < seats_; ++seat) merger.merge(merged, seat_data(seat).payload);
   if (topology_.node_count() > 1) {
-    std::vector<std::int32_t> leaders;
-    for (const auto& ranks : topology_.nodes) leaders.push_back(ranks.front());
-    co_await agree_by_messages(comm_, std::move(leaders), node_of(comm_.rank()), merged,
-                               merger.bytes, merger.merge);
+    co_await agree_by_messages(comm_, leaders_, node_of(comm_.rank()), merged, merger.bytes,
+                               merger.merge);
   }
   std::memcpy(board().result, merged, merger.bytes);
   board().generation.store(round + 1);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -22,6 +23,9 @@ enum Tag : int {
   kTagData = 5
 };
 
+/// The largest value ranks can agree on: their words have a place each, taken once.
+inline constexpr std::size_t kPayload = 384;
+
 /// The ranks of one open file as the engine sees them: their Comm, the memory each node's ranks
 /// share, and small agreements. Inside a node an agreement is one write to shared memory and one
 /// wake-up; leaders of nodes exchange messages.
@@ -32,9 +36,10 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   /// Collective. Where shared memory is refused on any rank, or `shared_memory` is false, every
-  /// rank becomes a node of its own. The comm must outlive the team.
-  static Task<Result<std::unique_ptr<Team>>> form(Comm& comm, int pretend_nodes,
-                                                  bool shared_memory);
+  /// rank becomes a node of its own. The comm must outlive the team. Fails on all ranks where it
+  /// fails on one, or one came with an error (`own`); then the other arguments may differ.
+  static Task<Result<std::unique_ptr<Team>>> form(Comm& comm, int pretend_nodes, bool shared_memory,
+                                                  Status own);
 
   int rank() const { return comm_.rank(); }
   int size() const { return comm_.size(); }
@@ -52,18 +57,18 @@ class Team {
 
   /// The words that keep this node's plain and sieving writes apart.
   WriteGate::Words gate();
-  std::vector<WriteGate::Word*> plain_writers();
+  std::span<WriteGate::Word* const> plain_writers() const { return plain_writers_; }
 
   /// Rings the doorbell of a rank of this node.
   void ring(int seat) { comm_.ring(seat_data(seat).doorbell); }
   void ring_all();
 
-  /// Collective over the node's ranks: memory they all see, zeroed; freed with the result. Fails on
-  /// all ranks of the team where it fails on one.
-  Task<Result<std::unique_ptr<Segment>>> share(std::int64_t bytes);
+  /// Collective over the node's ranks: memory they all see, whatever is in it at first; freed with
+  /// the result. Fails on all ranks of the team where it fails on one, or one came with an error
+  /// (`own`).
+  Task<Result<std::unique_ptr<Segment>>> share(std::int64_t bytes, Status own);
 
  private:
-  static constexpr std::size_t kPayload = 384;
   struct alignas(64) Seat {
     Doorbell doorbell;
     alignas(64) WriteGate::Word writing;
@@ -74,6 +79,7 @@ class Team {
     alignas(64) WriteGate::Word sievers;
     alignas(64) std::atomic<std::uint32_t> generation;
     std::byte result[kPayload];
+    SegmentName shared;  // what the leader made last
   };
   struct Merger {  // a type's merge, without its type
     std::size_t bytes;
@@ -93,18 +99,22 @@ class Team {
   Comm& comm_;
   Topology topology_;
   int seats_ = 1;
+  std::vector<std::int32_t> leaders_;  // of the nodes
+  std::vector<WriteGate::Word*> plain_writers_;
   std::unique_ptr<Segment> segment_;
   std::uint32_t rounds_ = 0;  // agreements so far; equal on every rank
 };
 
 /// Merge over an explicit list of ranks by messages alone: recursive doubling, O(log n) messages
-/// per rank. `index` is this rank's place in `ranks`. Merges into `mine`.
-Task<bool> agree_by_messages(Comm& comm, std::vector<std::int32_t> ranks, int index,
+/// per rank; an empty list stands for all ranks of the comm. `index` is this rank's place in it.
+/// Merges into `mine`; takes no memory but its frame. REQUIRES: bytes <= kPayload.
+Task<bool> agree_by_messages(Comm& comm, std::span<const std::int32_t> ranks, int index,
                              std::byte* mine, std::size_t bytes,
                              void (*merge)(std::byte*, const std::byte*));
 
-/// Collective over the comm: rank 0's text reaches every rank, along a binomial tree.
-Task<std::string> broadcast_text(Comm& comm, std::string text);
+/// Collective over the comm: rank 0's text, or its error, reaches every rank, along a binomial
+/// tree. A rank may fail alone (no memory): ranks have to agree afterwards.
+Task<Result<std::string>> broadcast_text(Comm& comm, Result<std::string> text);
 
 template <typename T>
 void merge_bytes(std::byte* into, const std::byte* from) {

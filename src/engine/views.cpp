@@ -2,83 +2,118 @@
 
 #include <algorithm>
 
-namespace tamis {
-namespace {
+#include "base/attempt.hpp"
+#include "engine/verdict.hpp"
 
-struct Announcement {
+namespace tamis {
+
+struct Views::Announcement {
   std::int64_t first = 0;
   std::int64_t bytes = 0;
   std::int64_t displacement = 0;
   std::int64_t repeat = 0;
-  std::int64_t loop_bytes = 0;  // of the encoded dataloop that follows; 0: as announced before
+  /// Of the encoded dataloop that follows; 0: as announced before; negative: no memory to encode
+  /// it.
+  std::int64_t loop_bytes = 0;
 };
 
-struct Post {
-  Announcement head;
-  std::vector<std::byte> loop;
-  Ticket head_ticket = 0;
-  Ticket loop_ticket = 0;
-};
-
-Status remember(const Post& post, RemoteAccess& remote) {
-  remote.first = post.head.first;
-  remote.bytes = post.head.bytes;
-  remote.file.displacement = post.head.displacement;
-  remote.file.repeat = post.head.repeat;
-  if (post.loop.empty()) return {};
-  Result<Dataloop> loop = Dataloop::decode(post.loop);
-  if (!loop.ok()) {
+Status Views::remember(int rank, const Announcement& head, std::span<const std::byte> loop) {
+  return attempt([&]() -> Status {
+    RemoteAccess& remote = remote_[rank];
+    remote.first = head.first;
     remote.bytes = 0;
-    return loop.status();
-  }
-  remote.file.loop = std::move(*loop);
-  return {};
+    remote.file.displacement = head.displacement;
+    remote.file.repeat = head.repeat;
+    if (!loop.empty()) {
+      Result<Dataloop> decoded = Dataloop::decode(loop);
+      if (!decoded.ok()) return decoded.status();
+      remote.file.loop = std::move(*decoded);
+    }
+    remote.bytes = head.bytes;
+    return {};
+  });
 }
 
-/// Receives from every rank of other nodes; heads first, since they tell the sizes of the loops.
-Task<Status> collect(Team& team, std::map<int, RemoteAccess>& remote) {
-  Comm& comm = team.comm();
-  std::map<int, Post> posts;
+/// What one rank says. All of it is received, whatever becomes of it here.
+Task<Status> Views::hear(Comm& comm, int rank) {
+  Announcement head;
+  Ticket ticket = comm.receive(rank, kTagAnnounce, bytes_of(head));
+  co_await until([&] { return comm.done(ticket); });
+  if (!comm.health().ok()) co_return comm.health();  // so the length means nothing
+  if (head.loop_bytes < 0) co_return failure(Errc::no_memory, "a rank cannot describe its view");
+  std::vector<std::byte> loop;
+  const auto bytes = static_cast<std::size_t>(head.loop_bytes);
+  Status status = attempt([&] {
+    loop.resize(bytes);
+    return Status{};
+  });
+  for (std::size_t done = 0; done < bytes; done += kPiece) {
+    std::span<std::byte> piece(let_go_);
+    if (status.ok()) piece = std::span(loop).subspan(done);
+    piece = piece.first(std::min(kPiece, bytes - done));
+    ticket = comm.receive(rank, kTagLoop, piece);
+    co_await until([&] { return comm.done(ticket); });
+  }
+  status.keep_first(comm.health());
+  if (status.ok()) status = remember(rank, head, loop);
+  co_return status;
+}
+
+// One rank after the other: what is under way does not grow with their number.
+Task<Status> Views::collect(Team& team, const std::vector<std::int32_t>& aggregators) {
+  Status status;
+  if (!std::binary_search(aggregators.begin(), aggregators.end(), team.rank())) co_return status;
   for (int rank = 0; rank < team.size(); ++rank) {
     if (team.beside_me(rank)) continue;
-    Post& post = posts[rank];
-    post.head_ticket = comm.receive(rank, kTagAnnounce, bytes_of(post.head));
-  }
-  Status status;
-  for (auto& [rank, post] : posts) {
-    co_await until([&] { return comm.done(post.head_ticket); });
-    post.loop.resize(static_cast<std::size_t>(post.head.loop_bytes));
-    if (!post.loop.empty()) post.loop_ticket = comm.receive(rank, kTagLoop, post.loop);
-  }
-  for (auto& [rank, post] : posts) {
-    co_await until([&] { return comm.done(post.loop_ticket); });
-    status.keep_first(remember(post, remote[rank]));
+    status.keep_first(co_await hear(team.comm(), rank));
   }
   co_return status;
 }
 
-}  // namespace
+Task<Status> Views::tell(Team& team, const std::vector<std::int32_t>& aggregators,
+                         Announcement head, std::span<const std::byte> loop) {
+  Comm& comm = team.comm();
+  for (const std::int32_t owner : aggregators) {
+    if (team.beside_me(owner)) continue;
+    Ticket ticket = comm.send(owner, kTagAnnounce, bytes_of(head));
+    co_await until([&] { return comm.done(ticket); });
+    for (std::size_t done = 0; done < loop.size(); done += kPiece) {
+      const std::size_t bytes = std::min(kPiece, loop.size() - done);
+      ticket = comm.send(owner, kTagLoop, loop.subspan(done, bytes));
+      co_await until([&] { return comm.done(ticket); });
+    }
+  }
+  co_return comm.health();
+}
 
 Task<Status> Views::announce(Team& team, const std::vector<std::int32_t>& aggregators,
                              const Access& access, bool ship) {
-  Comm& comm = team.comm();
-  Post post;
-  post.head = {access.first, access.bytes, access.file->displacement, access.file->repeat, 0};
-  if (ship) access.file->loop.encode(post.loop);
-  post.head.loop_bytes = static_cast<std::int64_t>(post.loop.size());
+  Announcement head{access.first, access.bytes, access.file->displacement, access.file->repeat, 0};
+  std::vector<std::byte> loop;
+  Status status = attempt([&] {
+    if (ship) access.file->loop.encode(loop);
+    return Status{};
+  });
+  head.loop_bytes = status.ok() ? static_cast<std::int64_t>(loop.size()) : -1;
+  if (!status.ok()) loop.clear();
 
-  std::vector<Ticket> tickets;
-  for (const std::int32_t owner : aggregators) {
-    if (team.beside_me(owner)) continue;
-    tickets.push_back(comm.send(owner, kTagAnnounce, bytes_of(post.head)));
-    if (!post.loop.empty()) tickets.push_back(comm.send(owner, kTagLoop, post.loop));
+  {
+    // Side by side, since two owners may have to tell each other.
+    Driven<Status> telling(tell(team, aggregators, head, loop));
+    Driven<Status> collecting(collect(team, aggregators));
+    co_await until([&] {
+      const bool told = telling.advance();
+      return collecting.advance() && told;
+    });
+    status.keep_first(telling.take());
+    status.keep_first(collecting.take());
   }
-  Status status;
-  if (std::binary_search(aggregators.begin(), aggregators.end(), team.rank()))
-    status = co_await collect(team, remote_);
-  for (Ticket& ticket : tickets) co_await until([&] { return comm.done(ticket); });
-  if (ship) announced_ = version_;
-  co_return status;
+  // What goes wrong here without a description is the message layer's: the access tells of it.
+  if (!ship) co_return Status{};
+  const Verdict mine{.worst = status.travelling(team.rank())};
+  const Verdict all = co_await team.agree(mine);
+  if (all.worst.ok()) announced_ = version_;
+  co_return status.ok() ? all.worst : status;
 }
 
 }  // namespace tamis

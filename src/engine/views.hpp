@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <vector>
 
@@ -24,9 +26,10 @@ class Views {
   void renew() { ++version_; }
   bool is_new() const { return version_ != announced_; }
 
-  /// Collective over ranks and aggregators of other nodes: owners learn what every rank elsewhere
-  /// accesses. With `ship` the descriptions go along. On aggregators `remote()` is valid
-  /// afterwards.
+  /// Collective: owners learn what every rank of other nodes accesses. With `ship`, equal on all
+  /// ranks, the descriptions go along, and all ranks learn whether that succeeded everywhere; else
+  /// they have to be shipped again. On aggregators `remote()` is valid afterwards. Takes memory
+  /// only where it ships. The same answer on every rank in kind: ok or an error.
   Task<Status> announce(Team& team, const std::vector<std::int32_t>& aggregators,
                         const Access& access, bool ship);
 
@@ -34,6 +37,17 @@ class Views {
   const std::map<int, RemoteAccess>& remote() const { return remote_; }
 
  private:
+  struct Announcement;
+  Task<Status> tell(Team& team, const std::vector<std::int32_t>& aggregators, Announcement head,
+                    std::span<const std::byte> loop);
+  Task<Status> collect(Team& team, const std::vector<std::int32_t>& aggregators);
+  Task<Status> hear(Comm& comm, int rank);
+  Status remember(int rank, const Announcement& head, std::span<const std::byte> loop);
+
+  // Descriptions travel in pieces, so that an owner without memory for one can receive it all the
+  // same, and let it go.
+  static constexpr std::size_t kPiece = 16 << 10;
+  std::array<std::byte, kPiece> let_go_;
   std::int64_t version_ = 1;
   std::int64_t announced_ = 0;
   std::map<int, RemoteAccess> remote_;

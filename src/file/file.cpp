@@ -3,15 +3,17 @@
 #include <functional>
 #include <limits>
 
+#include "base/attempt.hpp"
 #include "base/checked.hpp"
 #include "file/agreements.hpp"
+#include "file/shared_hints.hpp"
 
 namespace tamis {
 namespace {
 
 /// True where every byte of the stream up to `end` has an offset that fits into 64 bits
 /// (offset_of saturates). REQUIRES: the layout holds data.
-bool fits(const Layout& layout, std::int64_t end) {
+bool offsets_fit(const Layout& layout, std::int64_t end) {
   return end == 0 || layout.offset_of(end - 1) < std::numeric_limits<std::int64_t>::max();
 }
 
@@ -25,7 +27,7 @@ Task<Status> File::close() {
   status = co_await agree_status(*team_, status);
   if ((amode_ & kDeleteOnClose) != 0) {
     Status removed;
-    if (team_->rank() == 0) removed = storage_->remove(path_);
+    if (team_->rank() == 0) removed = attempt([&] { return storage_->remove(path_); });
     removed = co_await agree_status(*team_, removed);
     status.keep_first(removed);
   }
@@ -104,16 +106,19 @@ Task<Status> File::renew_hints(std::vector<HintText> texts) {
   AnyHints given{texts.empty() ? 0 : 1};
   given = co_await team_->agree(given);
   if (given.any == 0) co_return Status{};
-  Hints wanted = hints_;
-  static_cast<void>(apply_hints(texts, wanted));  // what is ignored, `tamis hints --check` says
-  const std::string text = co_await broadcast_text(*comm_, encode(wanted));
-  if (!decode(text, wanted)) co_return failure(Errc::internal, "hints of rank 0 are unreadable");
+  Hints wanted;
+  Status status = attempt([&] {
+    wanted = hints_;
+    return Status{};
+  });
+  status.keep_first(co_await share_hints(*comm_, texts, wanted));
+  status = co_await agree_status(*team_, status);
+  if (!status.ok()) co_return status;
   // The team is formed once: its split into nodes cannot change any more.
   wanted.tamis_pretend_nodes = hints_.tamis_pretend_nodes;
   wanted.tamis_shared_memory = hints_.tamis_shared_memory;
   if (wanted == hints_) co_return Status{};
-  hints_ = std::move(wanted);
-  co_return co_await start_engine();
+  co_return co_await start_engine(std::move(wanted));
 }
 
 Result<std::int64_t> File::size() { return driver_->size(); }
@@ -125,7 +130,7 @@ Status File::place_at(std::int64_t start, Access& access) const {
   const auto end = checked_add(*first, access.bytes);
   if (access.bytes > 0 && view_.layout.loop.size() == 0)
     return failure(Errc::io, "the filetype of the view holds no data");
-  if (!end || (access.bytes > 0 && !fits(view_.layout, *end)))
+  if (!end || (access.bytes > 0 && !offsets_fit(view_.layout, *end)))
     return failure(Errc::arg, "the access leaves the range of 64-bit offsets");
   access.first = *first;
   access.file = !copies_in_order_ && *end <= first_copy_.size() ? &first_copy_ : &view_.layout;
@@ -196,7 +201,7 @@ Result<std::int64_t> File::seek(std::int64_t offset, Whence whence) {
 Result<std::int64_t> File::byte_offset(std::int64_t etypes) const {
   const auto position = checked_mul(etypes, view_.etype_bytes);
   const bool empty = view_.layout.loop.size() == 0;
-  if (!position || etypes < 0 || (!empty && !fits(view_.layout, *position)))
+  if (!position || etypes < 0 || (!empty && !offsets_fit(view_.layout, *position)))
     return failure(Errc::arg, "the offset lies outside the view");
   if (empty) return view_.layout.displacement;
   return view_.layout.offset_of(*position);

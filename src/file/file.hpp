@@ -96,11 +96,12 @@ class File {
 
  private:
   File(std::unique_ptr<Comm> comm, OpenRequest request);
-  Task<Status> agree_hints(std::vector<HintText> texts);
+  Task<Status> finish_opening(Status status, StorageTable& storages);
   Task<Status> open_storage(StorageTable& storages);
+  Status find_storage(StorageTable& storages);
   Status open_driver(bool creates);
   Task<Status> go_to_end();
-  Task<Status> start_engine();
+  Task<Status> start_engine(Hints hints);
   Task<Status> change_size(std::int64_t bytes, Status error,
                            Status (Driver::*change)(std::int64_t));
   Task<Status> renew_hints(std::vector<HintText> texts);
@@ -118,6 +119,7 @@ class File {
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<Engine> engine_;
   Hints hints_;
+  bool gives_locks_ = true;   // byte-range locks, when asked for one
   bool may_rewrite_ = false;  // this open holds the token: see claim_rewriting
   View view_;
   Layout first_copy_;            // the view's filetype once

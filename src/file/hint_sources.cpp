@@ -126,7 +126,7 @@ std::vector<PatternHints> parse_pattern_hints(std::string_view text) {
   return patterns;
 }
 
-bool fits(const std::string& glob, const std::string& file_name) {
+bool glob_matches(const std::string& glob, const std::string& file_name) {
   const std::string base(last_component(file_name));
   return fnmatch(glob.c_str(), file_name.c_str(), 0) == 0 ||
          fnmatch(glob.c_str(), base.c_str(), 0) == 0;
@@ -150,7 +150,7 @@ std::vector<HintText> changed_hint_texts(const std::string& file_name,
                                          std::span<const HintText> from_info) {
   std::vector<HintText> texts(from_info.begin(), from_info.end());
   for (const PatternHints& pattern : user_hints()) {
-    const bool is_meant = fits(pattern.glob, file_name);
+    const bool is_meant = glob_matches(pattern.glob, file_name);
     std::copy_if(pattern.hints.begin(), pattern.hints.end(), std::back_inserter(texts),
                  [&](const HintText& hint) { return is_meant || !hint.defect.empty(); });
   }

@@ -42,8 +42,8 @@ std::vector<HintText> parse_hint_lines(std::string_view text);
 /// is (cb_config_list=*\:1).
 std::vector<PatternHints> parse_pattern_hints(std::string_view text);
 
-/// The glob fits the file name as given, or its last component without a driver prefix ("ufs:").
+/// The glob matches the file name as given, or its last component without a driver prefix ("ufs:").
 /// A * also stands for slashes.
-bool fits(const std::string& glob, const std::string& file_name);
+bool glob_matches(const std::string& glob, const std::string& file_name);
 
 }  // namespace tamis

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/attempt.hpp"
 #include "file/agreements.hpp"
 #include "file/file.hpp"
+#include "file/shared_hints.hpp"
 
 namespace tamis {
 namespace {
@@ -71,48 +73,44 @@ File::File(std::unique_ptr<Comm> comm, OpenRequest request)
 
 File::~File() = default;
 
+// A rank that lacks memory takes part all the same, until Team::form tells all of it.
 Task<Result<std::unique_ptr<File>>> File::open(std::unique_ptr<Comm> comm, OpenRequest request,
                                                StorageTable& storages) {
+  Comm& ranks = *comm;
   const Status error = request.error;
-  std::vector<HintText> texts = std::move(request.hints);
-  std::unique_ptr<File> file(new File(std::move(comm), std::move(request)));
-  Status status = co_await file->agree_hints(std::move(texts));
-  Result<std::unique_ptr<Team>> team =
-      co_await Team::form(*file->comm_, file->hints_.tamis_pretend_nodes,
-                          file->hints_.tamis_shared_memory != Switch::disable);
+  const std::vector<HintText> texts = std::move(request.hints);
+  std::unique_ptr<File> file;
+  Status status = attempt([&] {
+    file.reset(new File(std::move(comm), std::move(request)));
+    return Status{};
+  });
+  Hints hints;
+  status.keep_first(co_await share_hints(ranks, texts, hints));
+  Result<std::unique_ptr<Team>> team = co_await Team::form(
+      ranks, hints.tamis_pretend_nodes, hints.tamis_shared_memory != Switch::disable, status);
   if (!team.ok()) co_return team.status();
   file->team_ = std::move(*team);
-
-  status.keep_first(error);
-  status = co_await agree_status(*file->team_, status, file->amode_);
-  if (status.code == Errc::not_same)
-    status.note = "ranks open the file with different access modes";
-  if (status.ok()) status = co_await file->open_storage(storages);
-  if (status.ok()) status = co_await file->claim_rewriting();
-  if (status.ok()) status = co_await file->start_engine();
-  if (status.ok() && (file->amode_ & kAppend) != 0) status = co_await file->go_to_end();
+  file->hints_ = std::move(hints);
+  status = co_await file->finish_opening(error, storages);
   if (!status.ok()) co_return status;
   co_return std::move(file);
 }
 
-// One broadcast: rank 0's hints are in force everywhere, whatever others were given.
-Task<Status> File::agree_hints(std::vector<HintText> texts) {
-  static_cast<void>(apply_hints(texts, hints_));
-  const std::string text = co_await broadcast_text(*comm_, encode(hints_));
-  if (!decode(text, hints_)) co_return failure(Errc::internal, "hints of rank 0 are unreadable");
-  co_return Status{};
+Task<Status> File::finish_opening(Status status, StorageTable& storages) {
+  status = co_await agree_status(*team_, status, amode_);
+  if (status.code == Errc::not_same)
+    status.note = "ranks open the file with different access modes";
+  if (status.ok()) status = co_await open_storage(storages);
+  if (status.ok()) status = co_await claim_rewriting();
+  if (status.ok()) status = co_await start_engine(std::move(hints_));
+  if (status.ok() && (amode_ & kAppend) != 0) status = co_await go_to_end();
+  co_return status;
 }
 
 // Rank 0 goes first, so that exclusive creation is decided by one process and the others find the
 // file in place.
 Task<Status> File::open_storage(StorageTable& storages) {
-  Status status;
-  Result<Storage*> found = storages.find(name_, path_);
-  if (found.ok())
-    storage_ = *found;
-  else
-    status = found.status();
-  status = co_await agree_status(*team_, status);
+  Status status = co_await agree_status(*team_, find_storage(storages));
   for (const bool first : {true, false}) {
     if (!status.ok()) break;
     if ((team_->rank() == 0) == first) status = open_driver(first);
@@ -122,8 +120,15 @@ Task<Status> File::open_storage(StorageTable& storages) {
   co_return status;
 }
 
+Status File::find_storage(StorageTable& storages) {
+  const Result<Storage*> found = attempt([&] { return storages.find(name_, path_); });
+  if (found.ok()) storage_ = *found;
+  return found.status();
+}
+
 Status File::open_driver(bool creates) {
-  Result<std::unique_ptr<Driver>> opened = storage_->open(path_, open_mode(amode_, creates));
+  Result<std::unique_ptr<Driver>> opened =
+      attempt([&] { return storage_->open(path_, open_mode(amode_, creates)); });
   if (!opened.ok()) return opened.status();
   driver_ = std::move(*opened);
   return {};
@@ -134,16 +139,19 @@ Status File::open_driver(bool creates) {
 // cannot put old bytes back over them; and they do not sieve. The usual single open pays nothing.
 Task<Status> File::claim_rewriting() {
   std::int64_t claimed = 0;
+  std::int64_t refused = 0;
   const Capabilities& storage = driver_->capabilities();
   if (hints_.tamis_locks == Switch::disable) {
     claimed = 1;  // the user's word that nobody else writes
   } else if (team_->rank() == 0 && writable() && storage.locks) {
     const Result<bool> taken = driver_->try_lock(kRewriteToken, LockKind::exclusive);
     claimed = taken.ok() && *taken ? 1 : 0;
+    refused = taken.ok() ? 0 : 1;  // some storages answer questions about locks and give none
   }
-  Agreement all{.worst = {}, .least = {claimed, 0}, .greatest = {claimed, 0}};
+  Agreement all{.worst = {}, .least = {claimed, refused}, .greatest = {claimed, refused}};
   all = co_await team_->agree(all);
   may_rewrite_ = all.greatest[0] != 0;
+  gives_locks_ = all.greatest[1] == 0;
   co_return all.worst;
 }
 
@@ -154,21 +162,31 @@ Task<Status> File::go_to_end() {
   co_return co_await agree_status(*team_, end.status());
 }
 
-// Also after a change of hints: the plan is made anew, staging memory with it.
-Task<Status> File::start_engine() {
+// Also after a change of hints: the plan is made anew, staging memory with it. Where a rank has no
+// memory for that all keep what they had.
+Task<Status> File::start_engine(Hints hints) {
   SharedCapabilities shared = share(driver_->capabilities());
   shared = co_await team_->agree(shared);
-  hints_.filesystem_type = driver_->capabilities().name;
-  Capabilities storage = merge(driver_->capabilities(), shared);
-  storage.may_rewrite = may_rewrite_;
-  Circumstances plan{.hints = hints_,
-                     .storage = std::move(storage),
-                     .aggregators = choose_aggregators(team_->topology(), hints_, shared.cores),
-                     .window_bytes = choose_window(hints_, team_->topology().node_count()),
-                     .ranks = team_->size(),
-                     .cores = shared.cores,
-                     .atomic = engine_ != nullptr && engine_->plan().atomic};
-  engine_ = std::make_unique<Engine>(*team_, *driver_, std::move(plan));
+  std::unique_ptr<Engine> engine;
+  Status status = attempt([&] {
+    hints.filesystem_type = driver_->capabilities().name;
+    Capabilities storage = merge(driver_->capabilities(), shared);
+    storage.may_rewrite = may_rewrite_;
+    storage.locks = storage.locks && gives_locks_;
+    Circumstances plan{.hints = hints,
+                       .storage = std::move(storage),
+                       .aggregators = choose_aggregators(team_->topology(), hints, shared.cores),
+                       .window_bytes = choose_window(hints, team_->topology().node_count()),
+                       .ranks = team_->size(),
+                       .cores = shared.cores,
+                       .atomic = engine_ != nullptr && engine_->plan().atomic};
+    engine = std::make_unique<Engine>(*team_, *driver_, std::move(plan));
+    return Status{};
+  });
+  status = co_await agree_status(*team_, status);
+  if (!status.ok()) co_return status;
+  hints_ = std::move(hints);
+  engine_ = std::move(engine);
   co_return Status{};
 }
 

@@ -65,14 +65,6 @@ std::int64_t Cursor::Frame::regular(std::int64_t most) const {
   return n;
 }
 
-Cursor::Cursor(const Layout& layout, std::int64_t position)
-    : layout_(&layout), size_(layout.size()) {
-  const Dataloop::Node* root = layout.loop.root();
-  if (root != nullptr && static_cast<std::size_t>(root->facts.depth) >= kInlineFrames)
-    spilled_.resize(static_cast<std::size_t>(root->facts.depth) + 1);
-  seek(position);
-}
-
 /// The loop over the copies. A root vector that goes on into the next copy is taken into it.
 Cursor::Frame Cursor::copies() const {
   const Dataloop& loop = layout_->loop;
@@ -98,13 +90,13 @@ Cursor::Frame Cursor::copies() const {
 }
 
 void Cursor::push(const Dataloop::Node& node, std::int64_t origin) {
-  frames()[depth_++] = {.list = node.kind == LoopKind::vector ? nullptr : &node,
-                        .child = node.child.get(),
-                        .origin = origin,
-                        .index = 0,
-                        .count = node.count,
-                        .stride = node.stride,
-                        .block = node.block};
+  frames_[depth_++] = {.list = node.kind == LoopKind::vector ? nullptr : &node,
+                       .child = node.child.get(),
+                       .origin = origin,
+                       .index = 0,
+                       .count = node.count,
+                       .stride = node.stride,
+                       .block = node.block};
 }
 
 void Cursor::seek(std::int64_t position) {
@@ -112,7 +104,7 @@ void Cursor::seek(std::int64_t position) {
   within_ = 0;
   depth_ = 0;
   if (position == size_) return;
-  frames()[depth_++] = copies();
+  frames_[depth_++] = copies();
   std::int64_t rest = top().enter(position);
   while (const Dataloop::Node* inside = top().inside()) {
     push(*inside, top().offset());
@@ -120,8 +112,6 @@ void Cursor::seek(std::int64_t position) {
   }
   within_ = rest;
 }
-
-void Cursor::seek_offset(std::int64_t offset) { seek(layout_->position_of(offset)); }
 
 /// From the first byte of the current iteration down to its first block.
 void Cursor::descend() {
@@ -135,7 +125,7 @@ void Cursor::descend() {
 /// Passes whole blocks of the innermost loop. REQUIRES: it has as many left.
 void Cursor::advance(std::int64_t iterations) {
   within_ = 0;
-  Frame* const outermost = frames();
+  Frame* const outermost = frames_.data();
   Frame* frame = outermost + (depth_ - 1);
   frame->index += iterations;
   while (frame->index == frame->count) {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "layout/extent.hpp"
 #include "layout/layout.hpp"
@@ -11,13 +10,17 @@
 namespace tamis {
 
 /// A position in a layout's stream. Starts anywhere in O(depth * log), goes on from there in
-/// constant time per run; its memory is proportional to the depth of the dataloop, and up to a
-/// depth of seven it allocates nothing. A cheap value: a copy goes on independently.
+/// constant time per run, and never allocates.
 /// The layout must outlive the cursor. Offsets met must fit in 64 bits (Layout::offset_of, which
 /// saturates, tells beforehand).
 class Cursor {
  public:
-  explicit Cursor(const Layout& layout, std::int64_t position = 0);
+  explicit Cursor(const Layout& layout, std::int64_t position = 0)
+      : layout_(&layout), size_(layout.size()) {
+    seek(position);
+  }
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
 
   /// Stream position of the next byte.
   std::int64_t position() const { return position_; }
@@ -25,9 +28,6 @@ class Cursor {
 
   /// Moves to a stream position. REQUIRES: 0 <= position <= size().
   void seek(std::int64_t position);
-  /// Moves to the first stream byte at or beyond `offset` (to the end where there is none).
-  /// REQUIRES: the layout is ordered.
-  void seek_offset(std::int64_t offset);
 
   /// The next bytes of the stream as one strided run of at most `limit` bytes, as long as can be
   /// told without looking beyond the innermost loop; advances past it.
@@ -54,10 +54,9 @@ class Cursor {
     std::int64_t regular(std::int64_t most) const;
     std::int64_t step() const;  // from this iteration to the next one, which exists
   };
-  static constexpr std::size_t kInlineFrames = 8;
+  static constexpr std::size_t kMostFrames = kMaxLoopDepth + 1;
 
-  Frame* frames() { return spilled_.empty() ? inline_.data() : spilled_.data(); }
-  Frame& top() { return frames()[depth_ - 1]; }
+  Frame& top() { return frames_[depth_ - 1]; }
   Frame copies() const;
   void push(const Dataloop::Node& node, std::int64_t origin);
   void descend();
@@ -66,10 +65,9 @@ class Cursor {
   const Layout* layout_;
   std::int64_t size_;
   std::int64_t position_ = 0;
-  std::int64_t within_ = 0;  // bytes of the current block already passed
-  std::size_t depth_ = 0;    // frames in use; 0 at the end
-  std::array<Frame, kInlineFrames> inline_{};
-  std::vector<Frame> spilled_;  // all frames of deeper trees
+  std::int64_t within_ = 0;                // bytes of the current block already passed
+  std::size_t depth_ = 0;                  // frames in use; 0 at the end
+  std::array<Frame, kMostFrames> frames_;  // the rest is never touched
 };
 
 }  // namespace tamis

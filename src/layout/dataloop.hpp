@@ -14,6 +14,10 @@ namespace tamis {
 /// The five kinds of a dataloop node (Ross, Miller, Gropp 2003; used for I/O in Ching et al. 2003).
 enum class LoopKind : std::uint8_t { contig, vector, blockindexed, indexed, structure };
 
+/// Deeper nests are refused: recursion over trees stays bounded, and so do the decoder and the
+/// place a cursor takes.
+inline constexpr int kMaxLoopDepth = 64;
+
 /// A datatype as a normalised, immutable, compact tree of loops over bytes.
 ///
 /// Offsets are in bytes, relative to the datatype's origin, and may be negative. The *stream* of a
@@ -22,7 +26,7 @@ enum class LoopKind : std::uint8_t { contig, vector, blockindexed, indexed, stru
 ///
 /// Normal form: no loop of one iteration, no child of size 0, nested contiguous loops and vectors
 /// collapsed, touching blocks merged, index lists with a constant stride turned into vectors.
-/// Nests deeper than 64 loops in normal form are refused (Errc::arg).
+/// Nests deeper than kMaxLoopDepth loops in normal form are refused (Errc::arg).
 /// Memory is proportional to the description that was given, never to the number of pieces.
 /// A cheap value: copies share the tree. A dataloop of contiguous bytes has no tree.
 class Dataloop {

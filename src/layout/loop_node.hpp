@@ -16,9 +16,6 @@ namespace tamis {
 
 using NodePtr = std::shared_ptr<const Dataloop::Node>;
 
-/// Deeper nests are refused: recursion over trees stays bounded, and so does the decoder.
-inline constexpr int kMaxLoopDepth = 64;
-
 /// What is known of a shape without walking it. Offsets are relative to the first stream byte.
 struct LoopFacts {
   std::int64_t size = 0;

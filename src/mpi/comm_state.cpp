@@ -1,7 +1,9 @@
 #include "mpi/comm_state.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
+#include <vector>
 
 #include "mpi/error_class.hpp"
 #include "mpi/host.hpp"
@@ -9,6 +11,9 @@
 
 namespace tamis {
 namespace {
+
+constexpr int kMostChannels = 1 << 16;
+constexpr int kChannelsAtOnce = 64;
 
 using Keeper = std::shared_ptr<CommState>;  // what the attribute's pointer points to
 
@@ -79,9 +84,11 @@ Status keep(MPI_Comm user, const Keeper& state) {
 }  // namespace
 
 Result<std::shared_ptr<CommState>> CommState::of(MPI_Comm user) {
-  if (user == MPI_COMM_NULL) return failure(Errc::comm, "MPI_COMM_NULL");
+  if (user == MPI_COMM_NULL) return failure(Errc::comm, "the communicator is null");
   int between_groups = 0;
-  host().Comm_test_inter(user, &between_groups);
+  if (host().Comm_test_inter(user, &between_groups) != MPI_SUCCESS) {
+    return failure(Errc::comm, "not a communicator");
+  }
   if (between_groups != 0) return failure(Errc::comm, "an intercommunicator cannot open a file");
   if (Status status = prepare_registry(); !status.ok()) return status;
 
@@ -134,35 +141,48 @@ Status CommState::count_channels() {
   const int rc = host().Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &upper_bound, &known);
   if (rc != MPI_SUCCESS) return host_status(rc, "the host MPI does not tell its greatest tag");
   const int greatest = known != 0 ? *upper_bound : kLeastUpperBound;
-  max_channels_ =
-      static_cast<std::size_t>((greatest - (kTagsPerChannel - 1)) / kTagsPerChannel) + 1;
+  channel_count_ = std::min(kMostChannels, greatest / kTagsPerChannel);
   return {};
 }
 
+// The first files get numbers that nobody has had, so there is nothing to agree on. Later a number
+// may belong to a file that is closed on this rank and not yet on another.
 Result<int> CommState::take_channel() {
-  const std::lock_guard held(channels_);
-  // Round robin among the first few hundred; only where all those are open files, beyond them.
-  constexpr std::size_t kUsual = 256;
-  if (taken_.empty()) taken_.resize(std::min(kUsual, max_channels_));
-  const auto from_next = taken_.begin() + static_cast<std::ptrdiff_t>(next_ % taken_.size());
-  auto free = std::find(from_next, taken_.end(), false);
-  if (free == taken_.end()) free = std::find(taken_.begin(), from_next, false);
-  if (free == from_next && *free) {
-    if (taken_.size() == max_channels_) {
-      return failure(Errc::no_memory, "too many files are open on one communicator");
-    }
-    taken_.push_back(false);
-    free = taken_.end() - 1;
+  const Result<int> channel = all_fresh_ ? Result<int>(next_) : agree_on_channel();
+  if (!channel.ok()) return channel;
+  next_ = step(*channel, 1);
+  if (next_ == 0) all_fresh_ = false;
+  const std::lock_guard held(open_mutex_);
+  open_.insert(*channel);
+  return channel;
+}
+
+/// Bit i: channel `first` + i is in use on this rank.
+std::uint64_t CommState::busy_from(int first) {
+  const std::lock_guard held(open_mutex_);
+  std::uint64_t busy = 0;
+  for (int i = 0; i < kChannelsAtOnce; ++i) {
+    if (open_.contains(step(first, i))) busy |= std::uint64_t{1} << i;
   }
-  *free = true;
-  const auto channel = free - taken_.begin();
-  next_ = static_cast<std::size_t>(channel) + 1;
-  return static_cast<int>(channel);
+  return busy;
+}
+
+/// The next channel that is free on all ranks.
+Result<int> CommState::agree_on_channel() {
+  for (int seen = 0; seen < channel_count_; seen += kChannelsAtOnce) {
+    std::uint64_t busy = busy_from(next_);
+    const int rc = host().Allreduce(MPI_IN_PLACE, &busy, 1, MPI_UINT64_T, MPI_BOR, duplicate_);
+    if (rc != MPI_SUCCESS) return host_status(rc, "the ranks cannot agree on a file's messages");
+    const int free = std::countr_one(busy);
+    next_ = step(next_, free);
+    if (free < kChannelsAtOnce) return next_;
+  }
+  return failure(Errc::no_memory, "too many files are open on one communicator");
 }
 
 void CommState::return_channel(int channel) {
-  const std::lock_guard held(channels_);
-  taken_[static_cast<std::size_t>(channel)] = false;
+  const std::lock_guard held(open_mutex_);
+  open_.erase(channel);
 }
 
 }  // namespace tamis

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <set>
 
 #include "base/result.hpp"
 #include "comm/comm.hpp"
 #include "mpi/mpi.hpp"
+#include "mpi/segment_pool.hpp"
 
 namespace tamis {
 
@@ -27,9 +29,12 @@ class CommState {
   int rank() const { return rank_; }
   int size() const { return size_; }
   const Topology& topology() const { return topology_; }
+  SegmentPool& segments() { return *segments_; }
 
-  /// A number no other open file of this communicator has. All ranks take and return in the same
-  /// order, hence get the same; numbers come back late, so a stray message finds nobody.
+  /// A number no other open file of this communicator has; the same on all ranks. Collective, so
+  /// taken in one order. Numbers may come back in any order and at any time: a file is closed over
+  /// its own group, while other threads open and close others. They come up again late, so a
+  /// stray message finds nobody.
   Result<int> take_channel();
   void return_channel(int channel);
 
@@ -40,15 +45,20 @@ class CommState {
   Status duplicate(MPI_Comm user);
   Status find_nodes();
   Status count_channels();
+  std::uint64_t busy_from(int first);
+  Result<int> agree_on_channel();
+  int step(int channel, int by) const { return (channel + by) % channel_count_; }
 
   MPI_Comm duplicate_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 0;
   Topology topology_;
-  std::mutex channels_;      // threads may open and close files at once
-  std::vector<bool> taken_;  // channels, grown up to max_channels_
-  std::size_t next_ = 0;
-  std::size_t max_channels_ = 0;
+  std::shared_ptr<SegmentPool> segments_ = std::make_shared<SegmentPool>();
+  int channel_count_ = 0;
+  int next_ = 0;           // channel to take or to look at first
+  bool all_fresh_ = true;  // no channel has come up twice yet
+  std::mutex open_mutex_;  // threads close files while another opens one
+  std::set<int> open_;     // channels of files that are open on this rank
 };
 
 }  // namespace tamis

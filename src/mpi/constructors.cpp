@@ -162,6 +162,38 @@ Result<Dataloop> structure(Numbers numbers, std::span<const Dataloop> types) {
   return Dataloop::structure(numbers.subspan(1, n), numbers.subspan(1 + n), types);
 }
 
+/// Makes the data of a constructor that takes one type. REQUIRES: numbers are not empty.
+using Builder = Result<Dataloop> (*)(Numbers, const Dataloop& child);
+
+/// nullptr for a combiner that takes no or several types, or is none that Tamis knows.
+Builder builder_of(int combiner) {
+  switch (combiner) {
+    case MPI_COMBINER_CONTIGUOUS:
+      return [](Numbers n, const Dataloop& child) { return Dataloop::contig(n[0], child); };
+    case MPI_COMBINER_VECTOR:
+      return [](Numbers n, const Dataloop& child) { return vector(n, child.extent(), child); };
+    case MPI_COMBINER_HVECTOR:
+      return [](Numbers n, const Dataloop& child) { return vector(n, 1, child); };
+    case MPI_COMBINER_INDEXED:
+      return [](Numbers n, const Dataloop& child) { return indexed(n, child.extent(), child); };
+    case MPI_COMBINER_HINDEXED:
+      return [](Numbers n, const Dataloop& child) { return indexed(n, 1, child); };
+    case MPI_COMBINER_INDEXED_BLOCK:
+      return
+          [](Numbers n, const Dataloop& child) { return blockindexed(n, child.extent(), child); };
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      return [](Numbers n, const Dataloop& child) { return blockindexed(n, 1, child); };
+    case MPI_COMBINER_SUBARRAY:
+      return subarray;
+    case MPI_COMBINER_DARRAY:
+      return darray;
+    case MPI_COMBINER_RESIZED:  // the data is the same; the bounds are the host's
+      return [](Numbers, const Dataloop& child) { return Result<Dataloop>(child); };
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 Result<Dataloop> construct(const ConstructorCall& call) {
@@ -169,34 +201,15 @@ Result<Dataloop> construct(const ConstructorCall& call) {
   if (call.combiner == MPI_COMBINER_STRUCT) {
     return numbers.empty() ? kWrongArguments : structure(numbers, call.types);
   }
-  if (call.types.size() != 1) return kWrongArguments;
-  const Dataloop& child = call.types.front();
-  if (call.combiner == MPI_COMBINER_DUP) return child;
-  if (numbers.empty()) return kWrongArguments;
-  switch (call.combiner) {
-    case MPI_COMBINER_CONTIGUOUS:
-      return Dataloop::contig(numbers[0], child);
-    case MPI_COMBINER_VECTOR:
-      return vector(numbers, child.extent(), child);
-    case MPI_COMBINER_HVECTOR:
-      return vector(numbers, 1, child);
-    case MPI_COMBINER_INDEXED:
-      return indexed(numbers, child.extent(), child);
-    case MPI_COMBINER_HINDEXED:
-      return indexed(numbers, 1, child);
-    case MPI_COMBINER_INDEXED_BLOCK:
-      return blockindexed(numbers, child.extent(), child);
-    case MPI_COMBINER_HINDEXED_BLOCK:
-      return blockindexed(numbers, 1, child);
-    case MPI_COMBINER_SUBARRAY:
-      return subarray(numbers, child);
-    case MPI_COMBINER_DARRAY:
-      return darray(numbers, child);
-    case MPI_COMBINER_RESIZED:
-      return child;  // the data is the same; the bounds are the host's
-    default:
-      return failure(Errc::type, "the datatype was made in a way unknown to Tamis");
+  if (call.combiner == MPI_COMBINER_DUP) {
+    return call.types.size() == 1 ? Result<Dataloop>(call.types.front()) : kWrongArguments;
   }
+  const Builder build = builder_of(call.combiner);
+  if (build == nullptr) {
+    return failure(Errc::type, "the datatype was made in a way unknown to Tamis");
+  }
+  if (call.types.size() != 1 || numbers.empty()) return kWrongArguments;
+  return build(numbers, call.types.front());
 }
 
 }  // namespace tamis

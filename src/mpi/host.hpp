@@ -12,7 +12,7 @@ namespace tamis {
 /// names, and a wrong one must never be pulled in beside the program's own. So the table is filled
 /// from whichever MPI the process has loaded, which is made visible to the whole process by that.
 struct Host {
-#define TAMIS_HOST_FUNCTION(name) decltype(&::MPI_##name) name = nullptr;
+#define TAMIS_HOST_FUNCTION(name) decltype(&::MPI_##name) name = nullptr;  // NOLINT
 #define TAMIS_HOST_OPTIONAL(name, ...) std::add_pointer_t<__VA_ARGS__> name = nullptr;
 #include "mpi/host_functions.inc"
 #undef TAMIS_HOST_FUNCTION

@@ -16,7 +16,9 @@ namespace tamis {
 class Mailbox {
  public:
   /// Tags of messages are counted from `first_tag`.
-  Mailbox(MPI_Comm comm, int first_tag) : comm_(comm), first_tag_(first_tag) {}
+  Mailbox(MPI_Comm comm, int first_tag) : comm_(comm), first_tag_(first_tag) {
+    slots_.reserve(kUsualSlots);  // later, between messages, may be too late to find no memory
+  }
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
   /// Withdraws receives nobody will wait for any more; sends still under way keep needing their
@@ -42,6 +44,7 @@ class Mailbox {
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::size_t kLargestPiece = std::size_t{1} << 30;
+  static constexpr std::size_t kUsualSlots = 64;
 
   std::uint32_t take_slot();
   template <typename Start>

@@ -11,7 +11,6 @@
 #include "mpi/futex.hpp"
 #include "mpi/host.hpp"
 #include "mpi/mailbox.hpp"
-#include "mpi/shared_segment.hpp"
 
 namespace tamis {
 namespace {
@@ -70,10 +69,10 @@ class MpiComm final : public Comm {
   }
 
   Result<std::unique_ptr<Segment>> create_segment(std::int64_t bytes) override {
-    return create_shared_segment(bytes);
+    return state_->segments().create(bytes);
   }
   Result<std::unique_ptr<Segment>> attach_segment(const SegmentName& name) override {
-    return attach_shared_segment(name);
+    return state_->segments().attach(name);
   }
 
   void idle(std::uint32_t seen) override;
@@ -95,7 +94,9 @@ class MpiComm final : public Comm {
     return doorbell_ != nullptr && ((doorbell_->load() ^ seen) & ~kAsleep) != 0;
   }
   bool rings_within_spin(std::uint32_t seen) const;
-  void sleep(std::uint32_t seen, std::chrono::nanoseconds at_most);
+  bool rings_while_asleep(std::uint32_t seen, std::chrono::nanoseconds at_most);
+  void wait_for_doorbell(std::uint32_t seen);
+  void wait_for_messages(std::uint32_t seen);
 
   std::shared_ptr<CommState> state_;
   int channel_;
@@ -109,18 +110,31 @@ void MpiComm::idle(std::uint32_t seen) {
     fruitless_ = 0;
     return;
   }
+  if (doorbell_ != nullptr && !messages_.pending())
+    wait_for_doorbell(seen);
+  else
+    wait_for_messages(seen);
+}
+
+void MpiComm::wait_for_doorbell(std::uint32_t seen) {
+  const auto patience = kFirstSleep * (1 << std::min(fruitless_, kMaxDoublings));
+  if (rings_within_spin(seen) || rings_while_asleep(seen, patience)) {
+    fruitless_ = 0;
+    return;
+  }
   ++fruitless_;
-  const bool only_doorbell = doorbell_ != nullptr && !messages_.pending();
-  if (only_doorbell && rings_within_spin(seen)) return;
   // The user's own messages may need this rank too (a large send started before a collective):
   // without a look into the host from time to time, their receiver and we would wait for ever.
   messages_.poke();
-  if (only_doorbell) {
-    sleep(seen, kFirstSleep * (1 << std::min(fruitless_ - 1, kMaxDoublings)));
-  } else if (fruitless_ <= kEagerPolls) {
+}
+
+void MpiComm::wait_for_messages(std::uint32_t seen) {
+  ++fruitless_;
+  messages_.poke();
+  if (fruitless_ <= kEagerPolls) {
     std::this_thread::yield();
   } else if (doorbell_ != nullptr) {
-    sleep(seen, kNap);
+    rings_while_asleep(seen, kNap);
   } else {
     std::this_thread::sleep_for(kNap);
   }
@@ -134,11 +148,12 @@ bool MpiComm::rings_within_spin(std::uint32_t seen) const {
   return false;
 }
 
-void MpiComm::sleep(std::uint32_t seen, std::chrono::nanoseconds at_most) {
+bool MpiComm::rings_while_asleep(std::uint32_t seen, std::chrono::nanoseconds at_most) {
   // Who rings after this line sees the bit and wakes us; who rang before it, we see.
   doorbell_->fetch_or(kAsleep);
   if (!rung(seen)) futex_wait(*doorbell_, seen | kAsleep, at_most);
   doorbell_->fetch_and(~kAsleep);
+  return rung(seen);
 }
 
 void MpiComm::ring(Doorbell& doorbell) {

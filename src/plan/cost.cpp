@@ -55,6 +55,8 @@ const char* sieve_refused(Direction direction, const Shape& shape, const Hints& 
   if (write && !storage.locks && hints.tamis_locks != Switch::disable)
     return "the storage refuses byte-range locks";
   if (write && !storage.may_rewrite) return "another open of the file may write into the holes";
+  if (write && !storage.guarded && hints.tamis_locks == Switch::disable)
+    return "locks are disabled, and other ranks may write into the holes";
   if (write && !storage.guarded && wish != Switch::enable)
     return "ranks of other nodes may write into the holes without a lock";
   return nullptr;

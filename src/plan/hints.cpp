@@ -83,24 +83,33 @@ bool set_claim(std::string_view text, Hints& hints) {
   return true;
 }
 
-/// "host" or "host:ranks", where host may be "*" and ranks "*".
-bool is_node_choice(std::string_view item) {
+/// "host" or "host:ranks", where host may be "*" and ranks "*": whether it lets any rank
+/// aggregate; nothing where it is malformed.
+std::optional<bool> admits_ranks(std::string_view item) {
   const std::size_t colon = item.find(':');
   const std::string_view host = item.substr(0, colon);
-  if (host.empty() || host.find_first_of(" \t") != std::string_view::npos) return false;
+  if (host.empty() || host.find_first_of(" \t") != std::string_view::npos) return std::nullopt;
   if (colon == std::string_view::npos) return true;
   const std::string_view ranks = item.substr(colon + 1);
-  return ranks == "*" || parse_integer(ranks).value_or(-1) >= 0;
+  if (ranks == "*") return true;
+  const std::optional<std::int64_t> count = parse_integer(ranks);
+  if (!count || *count < 0) return std::nullopt;
+  return *count > 0;
 }
 
+/// A list that leaves nobody to aggregate ("*:0") is refused, too.
 bool set_config_list(std::string_view text, Hints& hints) {
   std::string_view rest = text;
+  bool any_rank = false;
   while (true) {
     const std::size_t comma = rest.find(',');
-    if (!is_node_choice(rest.substr(0, comma))) return false;
+    const std::optional<bool> admits = admits_ranks(rest.substr(0, comma));
+    if (!admits) return false;
+    any_rank = any_rank || *admits;
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
+  if (!any_rank) return false;
   hints.cb_config_list = text;
   return true;
 }

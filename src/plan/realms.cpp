@@ -58,8 +58,4 @@ Extent FileRealms::window(int index, std::int64_t round, std::int64_t window_byt
   return between(std::max(begin, own.offset), end);
 }
 
-int FileRealms::owner_of(std::int64_t offset) const {
-  return static_cast<int>((offset - origin_) / realm_bytes_);
-}
-
 }  // namespace tamis

@@ -18,7 +18,6 @@ class FileRealms {
   int count() const { return count_; }
   /// Realm `index`, clipped to the region; never empty. REQUIRES: 0 <= index < count().
   Extent realm(int index) const;
-  int owner_of(std::int64_t offset) const;  ///< REQUIRES: offset lies in the region
 
   // Windows of a realm lie on a grid of `window_bytes` from the realm's aligned begin; the first
   // and the last may be shorter.

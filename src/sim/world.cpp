@@ -1,14 +1,26 @@
 #include "sim/world.hpp"
 
 #include <cstring>
-#include <set>
+#include <utility>
 
 namespace tamis::sim {
+namespace {
+
+constexpr int kWorld = -1;
+int acting = kWorld;
+
+}  // namespace
+
+int acting_rank() { return acting; }
+Acting::Acting(int rank) : before_(std::exchange(acting, rank)) {}
+Acting::~Acting() { acting = before_; }
 
 struct World::Memory {
   explicit Memory(std::int64_t bytes)
-      : data(new (std::align_val_t{4096}) std::byte[static_cast<std::size_t>(bytes)]()),
-        size(bytes) {}
+      : data(new (std::align_val_t{4096}) std::byte[static_cast<std::size_t>(bytes)]), size(bytes) {
+    constexpr int kLeftover = 0xa5;  // what was there before is nobody's to rely on
+    std::memset(data, kLeftover, static_cast<std::size_t>(bytes));
+  }
   ~Memory() { ::operator delete[](data, std::align_val_t{4096}); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -40,11 +52,13 @@ class SimComm : public Comm {
   const Topology& topology() const override { return world_.topology_; }
 
   Ticket send(int to, int tag, std::span<const std::byte> bytes) override {
+    const Acting world(kWorld);
     world_.post({channel_, rank_, to, tag}, bytes);
     return 0;
   }
 
   Ticket receive(int from, int tag, std::span<std::byte> into) override {
+    const Acting world(kWorld);
     const Ticket ticket = ++last_ticket_;
     awaited_[ticket] = {{channel_, from, rank_, tag}, into};
     queues_[{channel_, from, rank_, tag}].push_back(ticket);
@@ -52,6 +66,7 @@ class SimComm : public Comm {
   }
 
   bool done(Ticket& ticket) override {
+    const Acting world(kWorld);
     if (ticket == 0) return true;
     const Awaited awaited = awaited_.at(ticket);
     if (queues_[awaited.key].front() != ticket) return false;
@@ -70,6 +85,7 @@ class SimComm : public Comm {
   }
 
   Result<std::unique_ptr<Segment>> create_segment(std::int64_t bytes) override {
+    const Acting world(kWorld);
     if (world_.weather_.shared_memory_refused)
       return failure(Errc::no_memory, "simulated: shared memory refused");
     auto memory = std::make_shared<World::Memory>(bytes);
@@ -79,6 +95,7 @@ class SimComm : public Comm {
   }
 
   Result<std::unique_ptr<Segment>> attach_segment(const SegmentName& name) override {
+    const Acting world(kWorld);
     if (world_.weather_.attach_fails_on == rank_)
       return failure(Errc::unsupported_operation, "simulated: segment cannot be attached");
     std::shared_ptr<World::Memory> memory = world_.memories_[name.words[0]].lock();
@@ -125,8 +142,6 @@ int World::pick(int below) { return std::uniform_int_distribution<int>(0, below 
 void World::post(const Key& key, std::span<const std::byte> bytes) {
   mail_[key].push_back({std::vector<std::byte>(bytes.begin(), bytes.end())});
   on_the_way_.push_back(key);
-  ++messages_;
-  message_bytes_ += bytes.size();
 }
 
 void World::deliver() {

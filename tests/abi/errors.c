@@ -176,14 +176,40 @@ static void messages(void) {
   CHECK(strstr(text, strrchr(path, '/')) != NULL);
   CHECK(codes[0] == codes[1]);
   MPI_File_close(&file);
-  /* Very many different messages: at last without text, but never of a wrong class. */
-  for (i = 0; i < 600; ++i) {
-    char name[4096];
-    snprintf(name, sizeof name, "%s.missing.%d", path, i);
-    CHECK(open_class(name, MPI_MODE_RDONLY) == MPI_ERR_NO_SUCH_FILE);
-  }
   /* Codes of the host keep the host's words. */
   CHECK(MPI_Error_string(MPI_ERR_TRUNCATE, again, &length) == MPI_SUCCESS && length > 0);
+}
+
+/* Far more different errors than there are codes: each is explained when it comes up, whatever came
+   before it, and a code that has been used again since keeps its class. */
+static void very_many_messages(void) {
+  enum { errors = 1200, late = 50 };
+  static int codes[errors];
+  char name[4096], ending[32], text[MPI_MAX_ERROR_STRING];
+  int length = 0, explained = 0, right_class = 0, i;
+  MPI_File file;
+  for (i = 0; i < errors; ++i) {
+    snprintf(name, sizeof name, "%s.missing.%d", path, i);
+    snprintf(ending, sizeof ending, ".missing.%d)", i);
+    codes[i] = MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    CHECK(MPI_Error_string(codes[i], text, &length) == MPI_SUCCESS);
+    explained += length == (int)strlen(text) && strstr(text, ending) != NULL;
+  }
+  CHECK(explained == errors);
+  for (i = 0; i < errors; ++i) right_class += class_of(codes[i]) == MPI_ERR_NO_SUCH_FILE;
+  CHECK(right_class == errors);
+  /* Errors are asked about late, too. */
+  for (explained = 0, i = errors - late; i < errors; ++i) {
+    snprintf(ending, sizeof ending, ".missing.%d)", i);
+    MPI_Error_string(codes[i], text, &length);
+    explained += strstr(text, ending) != NULL;
+  }
+  CHECK(explained == late);
+  /* An error of another class keeps its own words. */
+  int other = MPI_File_write_at(MPI_FILE_NULL, 0, NULL, 0, MPI_BYTE, MPI_STATUS_IGNORE);
+  CHECK(class_of(other) == MPI_ERR_FILE);
+  CHECK(MPI_Error_string(other, text, &length) == MPI_SUCCESS);
+  CHECK(strstr(text, "MPI_File_write_at") != NULL);
 }
 
 static int calls, last_code;
@@ -270,6 +296,7 @@ int main(int argc, char** argv) {
   handlers();
   full_device();
   messages();
+  very_many_messages();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) MPI_File_delete(path, MPI_INFO_NULL);
   return report();

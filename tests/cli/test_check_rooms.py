@@ -72,8 +72,36 @@ class CheckRooms(unittest.TestCase):
 
     def test_a_library_that_prints_or_ends_is_found(self):
         self.plant("base/a.cpp", 'void f() {\n  printf("x");\n}\nvoid g() { std::abort(); }\n')
-        self.assert_found("src/base/a.cpp:2:", "printf()")
-        self.assert_found("src/base/a.cpp:4:", "abort()")
+        self.assert_found("src/base/a.cpp:2:", "printf:")
+        self.assert_found("src/base/a.cpp:4:", "abort:")
+
+    def test_every_way_to_print_or_end_is_found(self):
+        ways = ("abort()", "std::abort()", "::abort()", "exit(1)", "std::exit(1)", "_exit(1)", "_Exit(1)",
+                "quick_exit(1)", "std::terminate()", "MPI_Abort(comm, 1)", "__builtin_trap()",
+                "__builtin_abort()", '__assert_fail("", "", 1, "")', "raise(SIGABRT)",
+                "kill(getpid(), SIGKILL)", 'printf("x")', 'std::fprintf(stderr, "x")', "vfprintf(f, x, a)",
+                'dprintf(2, "x")', 'puts("x")', 'fputs("x", stderr)', "putchar(1)", "fputc(1, stderr)",
+                "fwrite(a, 1, 1, stderr)", 'perror("x")', 'errx(1, "x")', 'warn("x")', 'syslog(1, "x")',
+                'fmt::print("x")', 'std::println("x")', 'std::cerr << "x"', "std::cout << 1")
+        rooms = ("layout", "engine", "drivers/posix", "mpi", "abi", "dispatch")
+        for room in rooms:
+            self.plant(f"{room}/a.cpp", "".join(f"void f() {{ {way}; }}\n" for way in ways))
+        found = check(self.root).stdout
+        for room in rooms:
+            for line, way in enumerate(ways, 1):
+                with self.subTest(room=room, way=way):
+                    self.assertRegex(found, f"src/{room}/a.cpp:{line}: .* never prints, aborts or exits")
+
+    def test_names_that_only_resemble_an_ending_are_none(self):
+        self.plant("base/a.cpp", "void f() {\n  on_exit(1); file.puts(1); a->abort(); snprintf(b, 1, c);\n"
+                                 "  raise(file, code); assert(a); fmt::format_to(b, c); exits = 1;\n}\n")
+        self.assert_clean()
+
+    def test_the_log_sink_is_one_call_in_one_file(self):
+        self.plant("abi/library.cpp", 'void say() {\n  std::fprintf(stderr, "a");\n}\n')
+        self.assert_clean()
+        self.plant("abi/library.cpp", 'void say() {\n  std::fprintf(stderr, "a");\n  fprintf(stderr, "b");\n}\n')
+        self.assert_found("src/abi/library.cpp:3:", "fprintf:")
 
     def test_words_in_comments_and_strings_are_no_calls(self):
         self.plant("base/a.cpp", '// abort() and getenv("X")\nconst char* a = "exit(1)";\n'

@@ -11,6 +11,7 @@
 #include "decode_types.hpp"
 #include "layout/cursor.hpp"
 #include "layout/layout.hpp"
+#include "mpi/constructors.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/error_class.hpp"
 #include "mpi/host.hpp"
@@ -249,6 +250,19 @@ TEST_F(Decode, a_nest_beyond_reason_is_refused) {
   ASSERT_FALSE(loop.ok());
   EXPECT_EQ(loop.status().code, Errc::type);
   for (MPI_Datatype& level : levels) MPI_Type_free(&level);
+}
+
+// A later host under the same library: MPI 4.1 has a constructor of two types and no numbers.
+TEST_F(Decode, a_constructor_of_a_later_standard_is_refused_by_name) {
+  constexpr int kUnheardOf = 20000;
+  const std::array types = {Dataloop::bytes(4), Dataloop::bytes(8)};
+  for (const std::size_t count : {0U, 1U, 2U}) {
+    const Result<Dataloop> loop =
+        construct({.combiner = kUnheardOf, .numbers = {}, .types = std::span(types).first(count)});
+    ASSERT_FALSE(loop.ok());
+    EXPECT_EQ(loop.status().code, Errc::type);
+    EXPECT_NE(loop.status().to_string().find("unknown to Tamis"), std::string::npos);
+  }
 }
 
 }  // namespace

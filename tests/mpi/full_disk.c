@@ -1,14 +1,15 @@
-/* Writes more than the file system holds, and compares what the MPI says of each call with the
-   file.
+/* Writes more than the file system, or the limit of the process, takes, and compares what the MPI
+   says of each call with the file.
 
-   full_disk METHOD VIEW PATH [bytes of a rank = 2097152] [calls = 8]
+   full_disk METHOD VIEW PATH [bytes of a rank = 2097152] [calls = 8] [most bytes of a file = any]
    METHOD: write, write_at, write_all, write_at_all.  VIEW: blocks (each rank its own stretch of the
    file) or interleaved (4 KiB in turns).
 
-   A call that says success has all its bytes in the file; one that does not says MPI_ERR_NO_SPACE
-   and has at least as many of its bytes there as it says; and since not all bytes can be there,
-   some call of some rank must have failed. Prints one line per rank; exit code 0 when all of this
-   holds on all ranks.
+   A call that says success has all its bytes in the file. One that does not says MPI_ERR_NO_SPACE,
+   and its count is the number of its leading bytes that are there, no more and no less. An
+   independent call that lost nothing says success; a collective one says the same on all ranks, and
+   failure only where one of them lost something. Since not all bytes can be there, some call of
+   some rank must have failed. Prints one line per rank; exit code 0 when all of this holds.
 
    With /dev/full as the path every call that has bytes must say MPI_ERR_NO_SPACE. */
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ enum { piece = 4096, patience = 60, most_calls = 256 };
 
 typedef struct {
   int rank, ranks, bytes, calls; /* bytes of one call */
+  long long limit;               /* of a file, set once it is open; 0: none */
   bool interleaved, collective, explicit_offset, character_device;
   const char* path;
 } Job;
@@ -32,6 +35,11 @@ typedef struct {
 typedef struct {
   int class, count;
 } Answer;
+
+/* What a plain reading finds of a call's bytes. */
+typedef struct {
+  int all, leading;
+} Present;
 
 static void on_alarm(int signal) {
   (void)signal;
@@ -92,37 +100,60 @@ static Answer write_call(const Job* job, MPI_File file, int call, unsigned char*
   return answer;
 }
 
-/* How many bytes of each call are in the file. */
-static void count_present(const Job* job, int* present) {
+/* A limit on the size of files; 0 takes it away. The signal would end the process. */
+static void limit_files(long long bytes) {
+  struct rlimit limit;
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes == 0 ? limit.rlim_max : (rlim_t)bytes;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void read_back(const Job* job, Present* present) {
   const int fd = open(job->path, O_RDONLY);
   static unsigned char found[piece];
   for (long long position = 0; position < (long long)job->bytes * job->calls; position += piece) {
+    Present* call = &present[position / job->bytes];
     const ssize_t n = job->character_device ? 0 : pread(fd, found, piece, place(job, position));
     for (ssize_t k = 0; k < n; ++k) {
-      present[position / job->bytes] += found[k] == datum(job, position + k);
+      if (found[k] != datum(job, position + k)) continue;
+      call->leading += call->leading == (position + k) % job->bytes;
+      ++call->all;
     }
   }
   close(fd);
 }
 
+static bool is_true_alone(const Job* job, Answer a, Present there) {
+  const bool whole = there.all == job->bytes;
+  if (a.class == MPI_SUCCESS) return whole && a.count == job->bytes;
+  return a.class == MPI_ERR_NO_SPACE && a.count == there.leading && (job->collective || !whole);
+}
+
+/* All ranks of a collective call hear the same, and of a failure only if bytes of one are lost. */
+static bool is_true_together(Answer a, bool whole) {
+  int ours[3] = {a.class, -a.class, whole}, least[3];
+  MPI_Allreduce(ours, least, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return least[0] == -least[1] && (a.class == MPI_SUCCESS) == (least[2] != 0);
+}
+
 /* The number of calls whose answer is not the truth. */
-static int judge(const Job* job, const Answer* answers, const int* present) {
+static int judge(const Job* job, const Answer* answers, const Present* present) {
   int wrong = 0, failed = 0;
   long long claimed = 0, there = 0;
   for (int call = 0; call < job->calls; ++call) {
     const Answer a = answers[call];
-    const bool whole = present[call] == job->bytes;
-    const bool true_success = a.class == MPI_SUCCESS && whole && a.count == job->bytes;
-    const bool true_failure =
-        a.class == MPI_ERR_NO_SPACE && a.count >= 0 && a.count <= present[call];
-    if (!true_success && !true_failure) {
-      fprintf(stderr, "full_disk: rank %d call %d: class %d, count %d, in the file %d of %d\n",
-              job->rank, call, a.class, a.count, present[call], job->bytes);
-      ++wrong;
+    bool right = is_true_alone(job, a, present[call]);
+    if (job->collective) right = is_true_together(a, present[call].all == job->bytes) && right;
+    if (!right) {
+      fprintf(stderr,
+              "full_disk: rank %d call %d: class %d, count %d, in the file %d, %d leading\n",
+              job->rank, call, a.class, a.count, present[call].all, present[call].leading);
     }
+    wrong += !right;
     failed += a.class != MPI_SUCCESS;
     claimed += a.count;
-    there += present[call];
+    there += present[call].all;
   }
   printf(
       "rank %d: %d of %d calls failed, %lld bytes claimed, %lld in the file, %d untrue answers\n",
@@ -130,18 +161,19 @@ static int judge(const Job* job, const Answer* answers, const int* present) {
   fflush(stdout);
   int all_failed = 0;
   MPI_Allreduce(&failed, &all_failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (all_failed == 0) fprintf(stderr, "full_disk: the file system was not full\n");
+  if (all_failed == 0) fprintf(stderr, "full_disk: nothing was full\n");
   return wrong + (all_failed == 0);
 }
 
 static Job parse(int argc, char** argv) {
   if (argc < 4) {
-    fprintf(stderr, "full_disk METHOD VIEW PATH [bytes] [calls]\n");
+    fprintf(stderr, "full_disk METHOD VIEW PATH [bytes] [calls] [limit]\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   struct stat status;
   Job job = {.path = argv[3], .calls = argc > 5 ? atoi(argv[5]) : 8};
   job.bytes = (argc > 4 ? atoi(argv[4]) : 2 << 20) / job.calls / piece * piece;
+  job.limit = argc > 6 ? atoll(argv[6]) : 0;
   job.interleaved = strcmp(argv[2], "interleaved") == 0;
   job.collective = strstr(argv[1], "_all") != NULL;
   job.explicit_offset = strstr(argv[1], "_at") != NULL;
@@ -156,15 +188,17 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const Job job = parse(argc, argv);
   static Answer answers[most_calls];
-  static int present[most_calls];
+  static Present present[most_calls];
   signal(SIGALRM, on_alarm);
   alarm(patience);
   unsigned char* data = malloc((size_t)job.bytes);
   MPI_File file = open_with_view(&job);
+  if (job.limit > 0) limit_files(job.limit);
   for (int call = 0; call < job.calls; ++call) answers[call] = write_call(&job, file, call, data);
   MPI_File_close(&file);
   MPI_Barrier(MPI_COMM_WORLD);
-  count_present(&job, present);
+  if (job.limit > 0) limit_files(0);
+  read_back(&job, present);
   int wrong = judge(&job, answers, present), all_wrong = 0;
   MPI_Allreduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   free(data);

@@ -7,8 +7,8 @@ namespace {
 
 class RivalledDriver : public Driver {
  public:
-  RivalledDriver(std::unique_ptr<Driver> inside, Rival& rival, int& open_drivers)
-      : inside_(std::move(inside)), rival_(rival), open_drivers_(open_drivers) {
+  RivalledDriver(std::unique_ptr<Driver> inside, Striker& striker, int& open_drivers)
+      : inside_(std::move(inside)), striker_(striker), open_drivers_(open_drivers) {
     ++open_drivers_;
   }
   ~RivalledDriver() override { --open_drivers_; }
@@ -34,11 +34,11 @@ class RivalledDriver : public Driver {
  private:
   void strike(std::span<const Transfer> batch) {
     if (batch.empty()) return;
-    rival_.strike(between(batch.front().file.offset, batch.back().file.end()));
+    striker_.strike(between(batch.front().file.offset, batch.back().file.end()));
   }
 
   std::unique_ptr<Driver> inside_;
-  Rival& rival_;
+  Striker& striker_;
   int& open_drivers_;
 };
 
@@ -80,7 +80,7 @@ Result<std::unique_ptr<Driver>> RivalledStorage::open(const std::string& path,
   Result<std::unique_ptr<Driver>> driver = inside_.open(path, mode);
   if (!driver.ok()) return driver;
   return std::unique_ptr<Driver>(
-      std::make_unique<RivalledDriver>(std::move(*driver), rival_, open_drivers_));
+      std::make_unique<RivalledDriver>(std::move(*driver), striker_, open_drivers_));
 }
 
 }  // namespace tamis::sim

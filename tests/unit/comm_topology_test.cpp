@@ -15,7 +15,6 @@ TEST(Topology, numbers_nodes_by_their_lowest_rank) {
   const Topology topology = nodes_of({70, 30, 70, 10, 30});
   EXPECT_EQ(topology.node_of, (Ranks{0, 1, 0, 2, 1}));
   EXPECT_EQ(topology.nodes, (std::vector<Ranks>{{0, 2}, {1, 4}, {3}}));
-  EXPECT_EQ(topology.leader_of(4), 1);
   EXPECT_EQ(topology.local_index(4), 1);
   EXPECT_EQ(topology.local_index(3), 0);
 }

@@ -148,7 +148,9 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"romio_cb_read", "Enable"}, BadValue{"romio_cb_read", "true"},
                     BadValue{"romio_no_indep_rw", "enable"}, BadValue{"cb_config_list", ""},
                     BadValue{"cb_config_list", "a,,b"}, BadValue{"cb_config_list", "a:x"},
-                    BadValue{"cb_config_list", ":1"}, BadValue{"tamis_pretend_nodes", "1025"}));
+                    BadValue{"cb_config_list", ":1"}, BadValue{"cb_config_list", "*:0"},
+                    BadValue{"cb_config_list", "a:0,b:0"},
+                    BadValue{"tamis_pretend_nodes", "1025"}));
 
 Hints any_hints() {
   Hints hints;
@@ -241,14 +243,14 @@ TEST(PatternHints, malformed_parts_are_defects_and_the_rest_is_kept) {
 }
 
 TEST(PatternHints, a_pattern_fits_the_given_name_or_its_last_component) {
-  EXPECT_TRUE(fits("*.h5", "out.h5"));
-  EXPECT_TRUE(fits("out.*", "/scratch/run/out.h5"));
-  EXPECT_TRUE(fits("/scratch/*", "/scratch/run/out.h5"));
-  EXPECT_TRUE(fits("out.h5", "ufs:out.h5"));
-  EXPECT_TRUE(fits("out.h5", "ufs:/scratch/out.h5"));
-  EXPECT_TRUE(fits("ufs\\:*", "ufs:out.h5"));
-  EXPECT_FALSE(fits("*.h5", "out.nc"));
-  EXPECT_FALSE(fits("run", "/scratch/run/out.h5"));
+  EXPECT_TRUE(glob_matches("*.h5", "out.h5"));
+  EXPECT_TRUE(glob_matches("out.*", "/scratch/run/out.h5"));
+  EXPECT_TRUE(glob_matches("/scratch/*", "/scratch/run/out.h5"));
+  EXPECT_TRUE(glob_matches("out.h5", "ufs:out.h5"));
+  EXPECT_TRUE(glob_matches("out.h5", "ufs:/scratch/out.h5"));
+  EXPECT_TRUE(glob_matches("ufs\\:*", "ufs:out.h5"));
+  EXPECT_FALSE(glob_matches("*.h5", "out.nc"));
+  EXPECT_FALSE(glob_matches("run", "/scratch/run/out.h5"));
 }
 
 TEST(HintSources, the_site_is_weaker_than_the_program_and_the_program_than_the_user) {

@@ -136,6 +136,8 @@ TEST(Method, a_write_that_others_do_not_notice_is_sieved_only_on_demand) {
   Hints hints;
   hints.romio_ds_write = Switch::enable;
   EXPECT_EQ(choice_of({Direction::write, 8, 16, 4096}, hints, storage).method, Method::sieve);
+  hints.tamis_locks = Switch::disable;
+  EXPECT_NE(choice_of({Direction::write, 8, 16, 4096}, hints, storage).method, Method::sieve);
 }
 
 TEST(Strategy, tiny_interleaved_pieces_go_in_two_phases) {
