@@ -3,12 +3,15 @@
 //   tamis-hints [--file NAME] [key=value ...]
 //
 // Shows each hint with its value as a file of that name would get it (without a name: from no
-// pattern of TAMIS_HINTS), and every hint that was not taken over. `tamis-hints --version` prints
-// the version. Output for a program, not for people: exit code 2 is the only complaint.
+// pattern of TAMIS_HINTS), who said so, and every hint that was not taken over. `tamis-hints
+// --version` prints the version. Output for a program, not for people: exit code 2 is the only
+// complaint.
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,54 +19,63 @@
 #include <vector>
 
 #include "file/hint_sources.hpp"
+#include "json.hpp"
 #include "plan/hints.hpp"
 #include "tamis/version.h"
 
 namespace {
 
 using tamis::HintText;
+using tamis::json::joined;
+using tamis::json::quoted;
+
+constexpr const char* kCommandLine = "command line";
 
 struct Arguments {
   std::optional<std::string> file;
   std::vector<HintText> checks;
 };
 
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += fmt::format("\\{}", c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      result += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    } else {
-      result += c;
+/// Hints in force, and for each key that is not the default's who said so last.
+struct InForce {
+  tamis::Hints hints;
+  std::map<std::string, std::string, std::less<>> sources;
+  std::vector<tamis::IgnoredHint> ignored;
+
+  void apply(std::span<const HintText> texts) {
+    for (const HintText& text : texts) {
+      std::vector<tamis::IgnoredHint> refused = apply_hints({&text, 1}, hints);
+      if (refused.empty()) sources[text.key] = text.source;
+      ignored.insert(ignored.end(), refused.begin(), refused.end());
     }
   }
-  return result + '"';
-}
+  std::string source_of(std::string_view key) const {
+    const auto found = sources.find(key);
+    return found == sources.end() ? "default" : found->second;
+  }
+};
 
-std::string entry_json(const tamis::HintEntry& entry, const tamis::Hints& hints) {
+std::string entry_json(const tamis::HintEntry& entry, const InForce& force) {
   return fmt::format(
-      R"({{"key":{},"default":{},"value":{},"range":{},"informative":{},"sentence":{}}})",
-      quoted(entry.key), quoted(entry.default_value), quoted(entry.print(hints)),
-      quoted(entry.range), entry.informative, quoted(entry.sentence));
+      R"({{"key":{},"default":{},"value":{},"source":{},"range":{},"informative":{},"sentence":{}}})",
+      quoted(entry.key), quoted(entry.default_value), quoted(entry.print(force.hints)),
+      quoted(force.source_of(entry.key)), quoted(entry.range), entry.informative,
+      quoted(entry.sentence));
 }
 
 std::string ignored_json(const tamis::IgnoredHint& ignored) {
-  return fmt::format(R"({{"key":{},"value":{},"reason":{}}})", quoted(ignored.hint.key),
-                     quoted(ignored.hint.value), quoted(ignored.reason));
-}
-
-std::string joined(const std::vector<std::string>& items) {
-  return fmt::format("[\n  {}\n ]", fmt::join(items, ",\n  "));
+  return fmt::format(R"({{"key":{},"value":{},"source":{},"reason":{}}})", quoted(ignored.hint.key),
+                     quoted(ignored.hint.value), quoted(ignored.hint.source),
+                     quoted(ignored.reason));
 }
 
 HintText assignment(std::string_view word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) {
-    return {std::string(word), {}, "malformed: wants key=value"};
+    return {std::string(word), {}, "malformed: wants key=value", kCommandLine};
   }
-  return {std::string(word.substr(0, equals)), std::string(word.substr(equals + 1))};
+  return {
+      std::string(word.substr(0, equals)), std::string(word.substr(equals + 1)), {}, kCommandLine};
 }
 
 std::optional<Arguments> parse(std::span<char*> words) {
@@ -82,32 +94,25 @@ std::optional<Arguments> parse(std::span<char*> words) {
 }
 
 /// What the patterns of TAMIS_HINTS would have ignored, each tried on its own.
-std::vector<tamis::IgnoredHint> ignored_of_patterns() {
-  std::vector<tamis::IgnoredHint> ignored;
+void try_patterns(InForce& force) {
   for (const tamis::PatternHints& pattern : tamis::user_hints()) {
-    tamis::Hints scratch;
-    for (tamis::IgnoredHint& one : apply_hints(pattern.hints, scratch))
-      ignored.push_back(std::move(one));
+    InForce scratch;
+    scratch.apply(pattern.hints);
+    force.ignored.insert(force.ignored.end(), scratch.ignored.begin(), scratch.ignored.end());
   }
-  return ignored;
 }
 
 void print_table(const Arguments& arguments) {
-  tamis::Hints hints;
-  std::vector<HintText> texts =
-      arguments.file ? tamis::hint_texts(*arguments.file, {}) : tamis::site_hints();
-  std::vector<tamis::IgnoredHint> ignored = apply_hints(texts, hints);
-  if (!arguments.file) {
-    for (tamis::IgnoredHint& one : ignored_of_patterns()) ignored.push_back(std::move(one));
-  }
-  for (tamis::IgnoredHint& one : apply_hints(arguments.checks, hints))
-    ignored.push_back(std::move(one));
+  InForce force;
+  force.apply(arguments.file ? tamis::hint_texts(*arguments.file, {}) : tamis::site_hints());
+  if (!arguments.file) try_patterns(force);
+  force.apply(arguments.checks);
 
   std::vector<std::string> rows;
   for (const tamis::HintEntry& entry : tamis::hint_table())
-    rows.push_back(entry_json(entry, hints));
+    rows.push_back(entry_json(entry, force));
   std::vector<std::string> refusals;
-  for (const tamis::IgnoredHint& one : ignored) refusals.push_back(ignored_json(one));
+  for (const tamis::IgnoredHint& one : force.ignored) refusals.push_back(ignored_json(one));
   fmt::print("{{\n \"hints\": {},\n \"ignored\": {}\n}}\n", joined(rows), joined(refusals));
 }
 

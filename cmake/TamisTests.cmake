@@ -6,7 +6,8 @@ set(TAMIS_RANK_ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1
     OMPI_MCA_btl_vader_single_copy_mechanism=none
-    OMPI_MCA_mpi_yield_when_idle=1)
+    OMPI_MCA_mpi_yield_when_idle=1
+    TAMIS_PROFILES=)
 
 # A test's own code is compiled once and runs for a moment, so what is optimised is the compilation;
 # what it tests is compiled as the build type says.

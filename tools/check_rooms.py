@@ -32,7 +32,7 @@ MPI_ROOMS = {"mpi", "abi"}
 # drivers: the storage itself. mpi: shared segments and futexes.
 SYSTEM_IO_ROOMS = {"drivers", "mpi"}
 SYSTEM_IO_HEADER = re.compile(r"^(fcntl|unistd|aio|dirent|libaio|liburing)\.h$|^(sys|linux)/")
-ENVIRONMENT_FILES = {"file/hint_sources.cpp"}
+ENVIRONMENT_FILES = {"abi/ledger.cpp", "file/hint_sources.cpp", "drivers/posix/profile_store.cpp"}
 ENVIRONMENT_CALL = re.compile(r"\b(secure_)?getenv\s*\(|\benviron\b")
 # What ends the process or prints. assert() is neither: what is installed is built without it.
 ENDING_CALL = re.compile(

@@ -65,7 +65,7 @@ def stubs():
         for name in (function.name, twin_of(function.name)):
             lines.append(f"TAMIS_STUB({name}, {failing(function)})\n")
     lines += [f"TAMIS_STUB({name}, fortran)\n" for name in FORTRAN_CREATE_ERRHANDLER]
-    lines += [f"TAMIS_STUB({name}, nothing)\n" for name in OWN]
+    lines += [f"TAMIS_STUB({name}, {answer})\n" for name, answer in OWN.items()]
     return "".join(lines)
 
 

@@ -19,21 +19,23 @@ def ask_library(library, file_name=None, checks=()):
 
 
 def formatted_table(hints, width):
-    """The hints as lines for a terminal; * marks values that are not the default."""
+    """The hints as lines for a terminal; * marks values that are not the default, with their source."""
     key_width = max(len(hint["key"]) for hint in hints)
     value_width = max(len(hint["value"]) for hint in hints) + 1
     indent = " " * (key_width + value_width + 4)
     for hint in hints:
         mark = "" if hint["value"] == hint["default"] else "*"
         head = f"{hint['key']:<{key_width}}  {hint['value'] + mark:<{value_width}}  "
-        text = f"{hint['sentence']} ({hint['range']})"
+        source = "" if hint["source"] == "default" else f" From {hint['source']}."
+        text = f"{hint['sentence']} ({hint['range']}){source}"
         yield textwrap.fill(text, width, initial_indent=head, subsequent_indent=indent)
 
 
 def formatted_refusals(ignored):
     for hint in ignored:
         given = f"{hint['key']}={hint['value']}" if hint["value"] else hint["key"]
-        yield f"ignored: {given}: {hint['reason']}"
+        source = "" if hint["source"] in ("", "command line") else f" (from {hint['source']})"
+        yield f"ignored: {given}: {hint['reason']}{source}"
 
 
 def hints(library, file_name, checks, width, write):

@@ -24,6 +24,18 @@ class Library:
     def hints_helper(self):
         return self.prefix / "lib" / "tamis" / "tamis-hints"
 
+    @property
+    def explain_helper(self):
+        return self.prefix / "lib" / "tamis" / "tamis-explain"
+
+    @property
+    def probe_helper(self):
+        return self.prefix / "lib" / "tamis" / "tamis-probe"
+
+    def rank_probe(self, mpi):
+        """A small program of that MPI: two ranks of it show whether the preload works."""
+        return self.prefix / "lib" / "tamis" / f"tamis-rank-{mpi}"
+
     def served_mpis(self):
         return [mpi for mpi in MPI_NAMES if self.of_mpi(mpi).is_file()]
 

@@ -3,6 +3,7 @@
 #include "abi/error_codes.hpp"
 #include "abi/error_handlers.hpp"
 #include "abi/handle_table.hpp"
+#include "abi/ledger.hpp"
 #include "drivers/storages.hpp"
 
 namespace tamis::abi {
@@ -14,6 +15,7 @@ struct Library {
   ErrorHandlers handlers;
   ErrorCodes codes;
   Storages storages;
+  Ledger ledger;
 };
 
 /// Made at the first call, never destroyed: programs close files from exit handlers.

@@ -51,6 +51,7 @@ Result<MPI_File> open_file(MPI_Comm user, const char* filename, int amode, MPI_I
   if (comm.size() > 1 && Storages::is_process_local(request.name))
     request.error.keep_first(
         failure(Errc::unsupported_operation, "files in memory are seen by one process only"));
+  request.keeper = &library().ledger;
   // The handle comes first: once the file is open on all ranks, nothing may fail on one.
   const Result<MPI_File> handle = attempt([&] { return new_handle(comm, amode); });
   request.error.keep_first(handle.status());

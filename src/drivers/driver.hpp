@@ -49,6 +49,7 @@ struct Capabilities {
   double write_ns = 700;            ///< and of one contiguous write
   double byte_ns = 0.15;            ///< cost per byte of a large transfer
   double lock_ns = 1500;            ///< cost of taking and giving back an uncontended lock
+  std::string costs_source = "built-in";  ///< or the path of the profile they were read from
 
   double operation_ns(Direction direction) const {
     return direction == Direction::write ? write_ns : read_ns;

@@ -44,7 +44,7 @@ class Blocks {
 /// Collects transfers in stream order and hands them to the driver in batches.
 class Batch {
  public:
-  Batch(Driver& driver, Direction direction) : driver_(driver), direction_(direction) {}
+  Batch(const Means& means, Direction direction) : means_(means), direction_(direction) {}
 
   /// False once something went wrong or the file ended: nothing more is taken then.
   bool add(const Extent& file, std::byte* memory) {
@@ -62,14 +62,15 @@ class Batch {
  private:
   void flush() {
     if (filled_ == 0 || stopped_) return;
-    const Outcome part = driver_.transfer(direction_, std::span(pieces_).first(filled_));
+    const Outcome part =
+        means_.account.transfer(means_.driver, direction_, std::span(pieces_).first(filled_));
     outcome_.bytes += part.bytes;
     outcome_.status.keep_first(part.status);
     stopped_ = !part.status.ok() || outcome_.bytes < asked_;
     filled_ = 0;
   }
 
-  Driver& driver_;
+  const Means& means_;
   Direction direction_;
   std::array<Transfer, 64> pieces_;
   std::size_t filled_ = 0;
@@ -82,7 +83,7 @@ class Batch {
 Outcome move_runs(const Access& access, const Means& means) {
   Blocks file(*access.file, access.first, access.bytes);
   Blocks memory(*access.memory, 0, access.bytes);
-  Batch batch(means.driver, access.direction);
+  Batch batch(means, access.direction);
   while (!file.empty()) {
     const Extent there = file.front();
     const Extent here = memory.front();
@@ -95,7 +96,9 @@ Outcome move_runs(const Access& access, const Means& means) {
 }
 
 /// Copies `bytes` of the access's memory stream from `done` on to or from a contiguous buffer.
-void pack(const Access& access, std::int64_t done, std::byte* buffer, std::int64_t bytes) {
+void pack(const Access& access, std::int64_t done, std::byte* buffer, std::int64_t bytes,
+          const Account& account) {
+  const auto span = account.time(Phase::pack);
   const Layout flat = Layout::contiguous(bytes);
   Cursor packed(flat);
   Cursor memory(*access.memory, done);
@@ -106,9 +109,9 @@ void pack(const Access& access, std::int64_t done, std::byte* buffer, std::int64
 }
 
 Outcome move_chunk(const Access& access, std::int64_t done, std::int64_t bytes, std::byte* buffer,
-                   Driver& driver) {
+                   const Means& means) {
   Blocks file(*access.file, access.first + done, bytes);
-  Batch batch(driver, access.direction);
+  Batch batch(means, access.direction);
   std::byte* next = buffer;
   while (!file.empty()) {
     const Extent there = file.front();
@@ -131,13 +134,15 @@ std::int64_t buffer_bytes(const Access& access, std::int64_t useful, const Hints
 Outcome move_gathered(const Access& access, const Means& means) {
   const std::int64_t room = buffer_bytes(access, access.bytes, means.hints);
   Scratch::Loan buffer = means.scratch.take(room);
+  means.account.holds(room);
   Outcome outcome;
   while (outcome.bytes < access.bytes) {
     const std::int64_t bytes = std::min(room, access.bytes - outcome.bytes);
-    if (access.direction == Direction::write) pack(access, outcome.bytes, buffer.data(), bytes);
-    const Outcome part = move_chunk(access, outcome.bytes, bytes, buffer.data(), means.driver);
+    if (access.direction == Direction::write)
+      pack(access, outcome.bytes, buffer.data(), bytes, means.account);
+    const Outcome part = move_chunk(access, outcome.bytes, bytes, buffer.data(), means);
     if (access.direction == Direction::read && part.bytes > 0)
-      pack(access, outcome.bytes, buffer.data(), part.bytes);
+      pack(access, outcome.bytes, buffer.data(), part.bytes, means.account);
     outcome.bytes += part.bytes;
     outcome.status = part.status;
     if (part.bytes < bytes || !part.status.ok()) break;
@@ -165,7 +170,9 @@ SieveWindow next_window(const Access& access, std::int64_t done, std::int64_t ro
 }
 
 /// Moves the window's bytes between the user's memory and the buffer that holds the window.
-void sift(const Access& access, const SieveWindow& window, std::byte* buffer, std::int64_t bytes) {
+void sift(const Access& access, const SieveWindow& window, std::byte* buffer, std::int64_t bytes,
+          const Account& account) {
+  const auto span = account.time(Phase::pack);
   Layout shifted = *access.file;
   shifted.displacement -= window.file.offset;
   Cursor file(shifted, access.first + window.done);
@@ -177,32 +184,34 @@ void sift(const Access& access, const SieveWindow& window, std::byte* buffer, st
 }
 
 Outcome read_sieved(const Access& access, const SieveWindow& window, std::byte* buffer,
-                    Driver& driver) {
+                    const Means& means) {
   const Transfer whole{window.file, buffer};
-  const Outcome got = driver.transfer(Direction::read, {&whole, 1});
+  const Outcome got = means.account.transfer(means.driver, Direction::read, {&whole, 1});
   const std::int64_t valid_until = window.file.offset + got.bytes;
   const std::int64_t bytes =
       std::min(window.bytes, access.file->position_of(valid_until) - (access.first + window.done));
-  if (bytes > 0) sift(access, window, buffer, bytes);
+  if (bytes > 0) sift(access, window, buffer, bytes, means.account);
   return {std::max<std::int64_t>(bytes, 0), got.status};
 }
 
 /// What was stored of a window, in bytes of the access.
 Outcome write_window(const Access& access, const SieveWindow& window, std::byte* buffer,
-                     Driver& driver) {
-  sift(access, window, buffer, window.bytes);
+                     const Means& means) {
+  sift(access, window, buffer, window.bytes, means.account);
   const Transfer whole{window.file, buffer};
-  const Outcome put = driver.transfer(Direction::write, {&whole, 1});
+  const Outcome put = means.account.transfer(means.driver, Direction::write, {&whole, 1});
   if (put.status.ok()) return {window.bytes, {}};
   const std::int64_t stored = access.file->position_of(window.file.offset + put.bytes);
   return {stored - (access.first + window.done), put.status};
 }
 
 /// Puts what is stored in the window into the buffer; zeros beyond the end of the file.
-Status prefill(const SieveWindow& window, std::byte* buffer, Driver& driver) {
+Status prefill(const SieveWindow& window, std::byte* buffer, const Means& means) {
   const Transfer whole{window.file, buffer};
-  const Outcome before = driver.transfer(Direction::read, {&whole, 1});
+  const Outcome before = means.account.transfer(means.driver, Direction::read, {&whole, 1});
   if (!before.status.ok()) return before.status;
+  means.account.count(&Tally::rewrites);
+  means.account.count(&Tally::bytes_rewritten, before.bytes);
   std::memset(buffer + before.bytes, 0,
               static_cast<std::size_t>(window.file.length - before.bytes));
   return {};
@@ -214,11 +223,12 @@ Status prefill(const SieveWindow& window, std::byte* buffer, Driver& driver) {
 Outcome write_sieved(const Access& access, const SieveWindow& window, std::byte* buffer,
                      const Means& means) {
   const bool lock = !means.locked && means.hints.tamis_locks != Switch::disable;
-  RangeLock held(means.driver, window.file, lock ? LockKind::exclusive : LockKind::none);
+  RangeLock held =
+      means.account.lock(means.driver, window.file, lock ? LockKind::exclusive : LockKind::none);
   Outcome outcome{0, held.status()};
   const bool holes = window.bytes < window.file.length;
-  if (outcome.status.ok() && holes) outcome.status = prefill(window, buffer, means.driver);
-  if (outcome.status.ok()) outcome = write_window(access, window, buffer, means.driver);
+  if (outcome.status.ok() && holes) outcome.status = prefill(window, buffer, means);
+  if (outcome.status.ok()) outcome = write_window(access, window, buffer, means);
   held.release();
   outcome.status.keep_first(held.status());
   return outcome;
@@ -227,12 +237,14 @@ Outcome write_sieved(const Access& access, const SieveWindow& window, std::byte*
 Outcome move_sieved(const Access& access, const Means& means) {
   const std::int64_t room = buffer_bytes(access, access.span().length, means.hints);
   Scratch::Loan buffer = means.scratch.take(room);
+  means.account.holds(room);
   Outcome outcome;
   while (outcome.bytes < access.bytes) {
     const SieveWindow window = next_window(access, outcome.bytes, room);
+    means.account.count(&Tally::windows);
     const Outcome part = access.direction == Direction::write
                              ? write_sieved(access, window, buffer.data(), means)
-                             : read_sieved(access, window, buffer.data(), means.driver);
+                             : read_sieved(access, window, buffer.data(), means);
     outcome.bytes += part.bytes;
     outcome.status = part.status;
     if (part.bytes < window.bytes || !part.status.ok()) break;

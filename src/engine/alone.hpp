@@ -1,6 +1,7 @@
 #pragma once
 
 #include "drivers/driver.hpp"
+#include "engine/account.hpp"
 #include "engine/scratch.hpp"
 #include "plan/access.hpp"
 #include "plan/cost.hpp"
@@ -13,6 +14,7 @@ struct Means {
   Scratch& scratch;
   const Hints& hints;
   bool locked = false;  ///< the caller holds a lock over the whole access already
+  Account account = {};
 };
 
 /// Moves an access's bytes without other ranks, by the given method. Outcome::bytes counts the

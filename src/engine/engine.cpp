@@ -3,8 +3,9 @@
 #include <limits>
 #include <new>
 
-#include "engine/alone.hpp"
+#include "base/attempt.hpp"
 #include "engine/verdict.hpp"
+#include "plan/explain.hpp"
 
 namespace tamis {
 namespace {
@@ -21,56 +22,66 @@ Extent locked_range(const Access& access) {
 
 }  // namespace
 
-Engine::Engine(Team& team, Driver& driver, Circumstances plan)
+Engine::Engine(Team& team, Driver& driver, Circumstances plan, Recorder* recorder)
     : team_(team),
       driver_(driver),
       plan_(std::move(plan)),
       gate_(team.gate()),
-      exchange_(team_, driver_, plan_) {
-  const bool can_lock = plan_.storage.locks && plan_.hints.tamis_locks != Switch::disable;
-  // Ranks that sieve at once keep apart by locks alone, in an open file of several ranks.
-  const bool apart = team.size() == 1 || plan_.hints.tamis_locks != Switch::disable;
-  plan_.storage.guarded = team.topology().node_count() == 1 && apart;
-  gate_.can_lock = can_lock;
-  const bool sieves_elsewhere =
-      !plan_.storage.guarded && plan_.hints.romio_ds_write == Switch::enable;
-  plan_.lock_plain_writes = can_lock && (sieves_elsewhere || !plan_.storage.may_rewrite);
+      exchange_(team_, driver_, plan_),
+      recorder_(recorder) {
+  settle(plan_, team.topology().node_count());
+  gate_.can_lock = plan_.storage.locks && plan_.hints.tamis_locks != Switch::disable;
   gate_.always_lock = plan_.lock_plain_writes;
 }
 
 Outcome Engine::independent(const Access& access) {
-  if (!access.error.ok() || access.bytes == 0) return {0, access.error};
-  if (!plan_.atomic && is_one_piece(access)) return move_one_piece(access);
-  return move_own(access);
+  if (recorder_ == nullptr) [[likely]]
+    return carry_out(access, {});
+  Entry entry = recorder_->begin(access.direction, false);
+  const Outcome outcome = carry_out(access, Account(entry));
+  recorder_->post(entry, access, outcome);
+  return outcome;
 }
 
-Outcome Engine::move_one_piece(const Access& access) {
+Outcome Engine::carry_out(const Access& access, Account account) {
+  if (!access.error.ok() || access.bytes == 0) return {0, access.error};
+  if (!plan_.atomic && is_one_piece(access)) return move_one_piece(access, account);
+  return move_own(access, account);
+}
+
+Outcome Engine::move_one_piece(const Access& access, Account account) {
+  account.went(Route::alone, Method::direct);
+  if (recorder_ != nullptr) [[unlikely]]
+    tell(access, {access.bytes, access.bytes, 1, 1, true}, account);
   const Transfer piece{{access.file->offset_of(access.first), access.bytes},
                        access.buffer + access.memory->offset_of(0)};
-  if (access.direction == Direction::read) return driver_.transfer(Direction::read, {&piece, 1});
+  if (access.direction == Direction::read)
+    return account.transfer(driver_, Direction::read, {&piece, 1});
   WriteGate::Plain plain(gate_, driver_, piece.file);
   if (!plain.status().ok()) return {0, plain.status()};
-  Outcome outcome = driver_.transfer(Direction::write, {&piece, 1});
+  Outcome outcome = account.transfer(driver_, Direction::write, {&piece, 1});
   plain.release();
   outcome.status.keep_first(plain.status());
   return outcome;
 }
 
-Outcome Engine::move_own(const Access& access) {
+Outcome Engine::move_own(const Access& access, Account account) {
   if (access.bytes == 0) return {};
-  const Choice choice =
-      choose_method(access.direction, shape_of(access), plan_.hints, plan_.storage);
+  const Shape shape = shape_of(access);
+  const Choice choice = choose_method(access.direction, shape, plan_.hints, plan_.storage);
+  account.went(Route::alone, choice.method);
+  if (recorder_ != nullptr) tell(access, shape, account);
+  const Means means{driver_, scratch_, plan_.hints, plan_.atomic, account};
   try {
-    if (plan_.atomic) return move_atomically(access, choice.method);
-    if (access.direction == Direction::write) return move_guarded(access, choice.method);
-    return move_alone(access, choice.method, {driver_, scratch_, plan_.hints});
+    if (plan_.atomic) return move_atomically(access, choice.method, means);
+    if (access.direction == Direction::write) return move_guarded(access, choice.method, means);
+    return move_alone(access, choice.method, means);
   } catch (const std::bad_alloc&) {
     return {0, failure(Errc::no_memory, "no memory for a buffer")};
   }
 }
 
-Outcome Engine::move_guarded(const Access& access, Method method) {
-  const Means means{driver_, scratch_, plan_.hints};
+Outcome Engine::move_guarded(const Access& access, Method method, const Means& means) {
   if (method == Method::sieve) {
     const WriteGate::Sieving sieving(gate_, team_.plain_writers());
     return move_alone(access, method, means);
@@ -85,39 +96,80 @@ Outcome Engine::move_guarded(const Access& access, Method method) {
 
 // Atomic mode (section 14.6.1): the access appears whole to every other one, so its range is
 // locked from first to last byte, shared by readers.
-Outcome Engine::move_atomically(const Access& access, Method method) {
+Outcome Engine::move_atomically(const Access& access, Method method, const Means& means) {
   const LockKind kind =
       access.direction == Direction::write ? LockKind::exclusive : LockKind::shared;
-  RangeLock held(driver_, locked_range(access), kind);
+  RangeLock held = means.account.lock(driver_, locked_range(access), kind);
   if (!held.status().ok()) return {0, held.status()};
-  Outcome outcome = move_alone(access, method, {driver_, scratch_, plan_.hints, true});
+  Outcome outcome = move_alone(access, method, means);
   held.release();
   outcome.status.keep_first(held.status());
   return outcome;
 }
 
+// What is said of a decision may not change it: where there is no memory for the words, there are
+// none.
+void Engine::tell(const Access& access, const Shape& shape, Account account) {
+  account.shaped(shape);
+  if (recorder_->knows(account.way(), shape)) return;
+  static_cast<void>(attempt([&] {
+    const Choice choice = choose_method(access.direction, shape, plan_.hints, plan_.storage);
+    recorder_->learn(account.way(), shape,
+                     explain(access.direction, shape, choice, plan_.hints, plan_.storage));
+    return Status{};
+  }));
+}
+
+void Engine::tell(const Access& access, const Strategy& strategy, const Survey& survey,
+                  Account account) {
+  const Shape shape = shape_of(access);
+  account.shaped(shape);
+  if (recorder_->knows(account.way(), shape)) return;
+  static_cast<void>(attempt([&] {
+    recorder_->learn(account.way(), shape, explain(survey, plan_, strategy));
+    return Status{};
+  }));
+}
+
 Task<Outcome> Engine::collective(Access access) {
   if (!access.error.ok()) access.bytes = 0;
-  if (team_.size() == 1) co_return independent(access);
+  if (recorder_ == nullptr) co_return co_await carry_out_together(access, {});
+  Entry entry = recorder_->begin(access.direction, true);
+  const Outcome outcome = co_await carry_out_together(access, Account(entry));
+  recorder_->post(entry, access, outcome);
+  co_return outcome;
+}
+
+Task<Outcome> Engine::carry_out_together(const Access& access, Account account) {
+  if (team_.size() == 1) co_return carry_out(access, account);
   Survey survey = survey_of(access, team_.rank(), views_.is_new(), plan_.hints, plan_.storage);
-  survey = co_await team_.agree(survey);
+  {
+    const auto span = account.time(Phase::survey);
+    survey = co_await team_.agree(survey);
+  }
   const Strategy strategy = decide(survey, plan_);
+  account.went(strategy.route, Method::nothing);
+  if (recorder_ != nullptr) tell(access, strategy, survey, account);
+  if (strategy.route == Route::nothing)
+    co_return Outcome{0, access.error.ok() ? survey.worst : access.error};
   if (strategy.route == Route::two_phase) {
     const Status ready = co_await exchange_.prepare();
     if (ready.ok()) {
-      Outcome outcome = co_await exchange_.run(access, strategy, survey, views_);
+      Outcome outcome = co_await exchange_.run(access, strategy, survey, views_, account);
       co_return outcome;
     }
     // No memory for the exchange, on any rank: all of them go the other way.
   }
+  co_return co_await move_apart(access, account);
+}
+
+Task<Outcome> Engine::move_apart(const Access& access, Account account) {
   Outcome own{0, access.error};
-  if (strategy.route != Route::nothing && access.error.ok()) own = move_own(access);
-  if (strategy.route == Route::nothing) {
-    if (access.error.ok()) own.status = survey.worst;
-    co_return own;
-  }
+  account.went(Route::alone, Method::nothing);
+  if (access.error.ok()) own = move_own(access, account);
   own.status.keep_first(team_.comm().health());
   Verdict verdict{.worst = own.status.travelling(team_.rank())};
+  const auto span = account.time(Phase::agree);
   verdict = co_await team_.agree(verdict);
   if (own.status.ok()) own.status = verdict.worst;
   co_return own;

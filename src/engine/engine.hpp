@@ -1,6 +1,8 @@
 #pragma once
 
+#include "engine/alone.hpp"
 #include "engine/exchange.hpp"
+#include "engine/recorder.hpp"
 #include "engine/scratch.hpp"
 #include "plan/access.hpp"
 
@@ -10,7 +12,8 @@ namespace tamis {
 /// access; an operation in flight is the Task it returned. One collective operation at a time.
 class Engine {
  public:
-  Engine(Team& team, Driver& driver, Circumstances plan);
+  /// `recorder`: hears of every access; null: nobody does. It must outlive the engine.
+  Engine(Team& team, Driver& driver, Circumstances plan, Recorder* recorder);
 
   /// This rank alone: plans and moves, without waiting for others.
   /// HOT PATH for one contiguous piece: no allocation, one transfer. Benchmark: bench/contig.
@@ -25,10 +28,15 @@ class Engine {
   const Circumstances& plan() const { return plan_; }
 
  private:
-  Outcome move_atomically(const Access& access, Method method);
-  Outcome move_guarded(const Access& access, Method method);
-  Outcome move_own(const Access& access);
-  Outcome move_one_piece(const Access& access);
+  Outcome carry_out(const Access& access, Account account);
+  Task<Outcome> carry_out_together(const Access& access, Account account);
+  Task<Outcome> move_apart(const Access& access, Account account);
+  Outcome move_atomically(const Access& access, Method method, const Means& means);
+  Outcome move_guarded(const Access& access, Method method, const Means& means);
+  Outcome move_own(const Access& access, Account account);
+  Outcome move_one_piece(const Access& access, Account account);
+  void tell(const Access& access, const Shape& shape, Account account);
+  void tell(const Access& access, const Strategy& strategy, const Survey& survey, Account account);
 
   Team& team_;
   Driver& driver_;
@@ -37,6 +45,7 @@ class Engine {
   Scratch scratch_;
   Views views_;
   Exchange exchange_;
+  Recorder* recorder_;
 };
 
 }  // namespace tamis

@@ -96,28 +96,40 @@ Task<Status> Exchange::prepare() {
   co_return Status{};
 }
 
-Task<Status> Exchange::announce(const Access& access, Views& views) {
+Task<Status> Exchange::announce(const Access& access, Views& views, Account account) {
   if (team_.topology().node_count() == 1) co_return Status{};
-  co_return co_await views.announce(team_, plan_.aggregators, access, views.is_new());
+  const auto span = account.time(Phase::announce);
+  co_return co_await views.announce(team_, plan_.aggregators, access, views.is_new(), account);
+}
+
+/// Buffer memory this rank provides: its own windows, and messages.
+std::int64_t Exchange::memory_held(const Run& run) const {
+  const std::int64_t windows = run.my_realm() >= 0 ? kWindowsInFlight : 0;
+  const std::int64_t messages = messages_ != nullptr ? 2 : 0;
+  return (windows + messages) * plan_.window_bytes;
 }
 
 Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, const Survey& survey,
-                            Views& views) {
+                            Views& views, Account account) {
   std::byte* const message = messages_.get();
   const std::size_t room = kMessageHead + static_cast<std::size_t>(plan_.window_bytes);
-  Run run{team_,     driver_,  plan_,
-          *staging_, message,  message == nullptr ? nullptr : message + room,
-          access,    strategy, views};
-  Status ready = co_await announce(access, views);
+  Run run{
+      team_,  driver_,  plan_, *staging_, message, message == nullptr ? nullptr : message + room,
+      access, strategy, views, account};
+  account.holds(memory_held(run));
+  Status ready = co_await announce(access, views, account);
   std::optional<RangeLock> lock;
   const bool locks = run.declares() && plan_.hints.tamis_locks != Switch::disable;
   // Threads of the same ranks may write plainly meanwhile: they are told, as by any siever.
   std::optional<WriteGate::Sieving> sieving;
   if (locks && team_.seat_of(team_.rank()) == 0)
     sieving.emplace(team_.gate(), team_.plain_writers());
-  if (ready.ok() && locks)
-    ready = co_await lock_region(team_, lock, run.my_realm() == 0 ? &driver_ : nullptr,
-                                 survey.region());
+  if (ready.ok() && locks) {
+    const auto span = account.time(Phase::lock);
+    Driver* const holder = run.my_realm() == 0 ? &driver_ : nullptr;
+    account.count(&Tally::locks, holder != nullptr ? 1 : 0);
+    ready = co_await lock_region(team_, lock, holder, survey.region());
+  }
   // A rank's own error tells more than the same error seen from elsewhere.
   if (!ready.ok()) co_return Outcome{0, access.error.ok() ? ready : access.error};
 
@@ -150,6 +162,7 @@ Task<Outcome> Exchange::move(Run& run) {
   verdict.worst.merge(server.status().travelling(team_.rank()));
   verdict.worst.merge(team_.comm().health().travelling(team_.rank()));
   verdict.incomplete = server.good_until() != kWhole ? 1 : 0;
+  const auto span = run.account.time(Phase::agree);
   verdict = co_await team_.agree(verdict);
   Outcome outcome{run.access.bytes, verdict.worst};
   if (verdict.incomplete != 0)

@@ -27,7 +27,7 @@ class Exchange {
 
   /// Collective. REQUIRES: prepare() was ok; strategy.route is two_phase; every access is ordered.
   Task<Outcome> run(const Access& access, const Strategy& strategy, const Survey& survey,
-                    Views& views);
+                    Views& views, Account account);
 
  private:
   struct Run;  // one two-phase access on this rank
@@ -35,7 +35,8 @@ class Exchange {
   class Server;
 
   /// Owners on other nodes learn of this rank's access.
-  Task<Status> announce(const Access& access, Views& views);
+  Task<Status> announce(const Access& access, Views& views, Account account);
+  std::int64_t memory_held(const Run& run) const;
   /// Ships and serves all windows; the same status on every rank.
   Task<Outcome> move(Run& run);
 

@@ -37,6 +37,7 @@ struct Exchange::Run {
   const Access& access;
   const Strategy& strategy;
   const Views& views;
+  Account account;
 
   bool write() const { return access.direction == Direction::write; }
   /// Ranks have to say beforehand what they will put into a window, since there may be holes.

@@ -23,6 +23,7 @@ Task<bool> Exchange::Server::begin(std::int64_t round) {
   const Extent window = run_.window(realm_, round);
   if (window.empty()) co_return true;
   const WindowUse use = run_.staging.use(realm_, run_.staging.uses(realm_) + round);
+  run_.account.count(&Tally::windows);
   touched(round) = window;
   if (run_.declares()) {
     const auto all = static_cast<std::uint32_t>(run_.team.seats());
@@ -66,7 +67,9 @@ void Exchange::Server::prefill(const WindowUse& use, const Extent& window, const
   if (part.offset >= good_until_) return;
   std::byte* memory = use.memory + (part.offset - window.offset);
   const Transfer old{part, memory};
-  const Outcome got = run_.driver.transfer(Direction::read, {&old, 1});
+  const Outcome got = run_.account.transfer(run_.driver, Direction::read, {&old, 1});
+  run_.account.count(&Tally::rewrites);
+  run_.account.count(&Tally::bytes_rewritten, got.bytes);
   if (!got.status.ok()) note({0, got.status}, part);
   std::memset(memory + got.bytes, 0, static_cast<std::size_t>(part.length - got.bytes));
 }
@@ -75,7 +78,7 @@ void Exchange::Server::fill(const WindowUse& use, const Extent& window) {
   std::int64_t valid_until = window.offset;
   if (window.offset < good_until_) {
     const Transfer whole{window, use.memory};
-    const Outcome got = run_.driver.transfer(Direction::read, {&whole, 1});
+    const Outcome got = run_.account.transfer(run_.driver, Direction::read, {&whole, 1});
     note(got, window);
     valid_until = window.offset + got.bytes;
   }
@@ -86,13 +89,14 @@ void Exchange::Server::store(const WindowUse& use, const Extent& window, const E
   if (part.empty() || part.offset >= good_until_) return;
   // Where windows are rewritten the region is locked already.
   const bool lock = run_.plan.lock_plain_writes && !run_.declares();
-  RangeLock held(run_.driver, part, lock ? LockKind::exclusive : LockKind::none);
+  RangeLock held =
+      run_.account.lock(run_.driver, part, lock ? LockKind::exclusive : LockKind::none);
   if (!held.status().ok()) {
     note({0, held.status()}, part);
     return;
   }
   const Transfer whole{part, use.memory + (part.offset - window.offset)};
-  note(run_.driver.transfer(Direction::write, {&whole, 1}), part);
+  note(run_.account.transfer(run_.driver, Direction::write, {&whole, 1}), part);
   held.release();
   status_.keep_first(held.status());
 }
@@ -115,6 +119,7 @@ Task<bool> Exchange::Server::receive_far(const WindowUse& use, const Extent& win
     const auto size = kMessageHead + static_cast<std::size_t>(shipment.bytes);
     Ticket ticket = comm.receive(rank, kTagData, {buffer, size});
     co_await until([&] { return comm.done(ticket); });
+    const auto span = run_.account.time(Phase::pack);
     copy_message(remote.file, shipment, window, use.memory, buffer + kMessageHead, true);
   }
   co_return true;
@@ -130,8 +135,10 @@ Task<bool> Exchange::Server::send_far(const WindowUse& use, const Extent& window
     std::byte* const buffer = run_.serve_message;
     std::memcpy(buffer, &valid_until, kMessageHead);
     const Shipment there = cut(remote.file, remote.first, remote.bytes, valid);
-    if (there.bytes > 0)
+    if (there.bytes > 0) {
+      const auto span = run_.account.time(Phase::pack);
       copy_message(remote.file, there, window, use.memory, buffer + kMessageHead, false);
+    }
     const auto size = kMessageHead + static_cast<std::size_t>(whole.bytes);
     Ticket ticket = comm.send(rank, kTagData, {buffer, size});
     co_await until([&] { return comm.done(ticket); });

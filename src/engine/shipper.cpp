@@ -78,6 +78,8 @@ Task<bool> Exchange::Shipper::ship_beside(int realm, std::int64_t round, const E
     shipment = cut(*access.file, access.first, access.bytes, between(window.offset, valid));
   }
   if (shipment.bytes > 0) move(shipment, window, use.memory);
+  if (run_.owner(realm) != run_.team.rank())
+    run_.account.count(&Tally::bytes_resent, shipment.bytes);
   const std::uint32_t all = (use.number + 1) * static_cast<std::uint32_t>(run_.team.seats());
   if (use.state->arrived.fetch_add(1) + 1 == all)
     run_.team.ring(run_.team.seat_of(run_.owner(realm)));
@@ -86,6 +88,7 @@ Task<bool> Exchange::Shipper::ship_beside(int realm, std::int64_t round, const E
 
 void Exchange::Shipper::move(const Shipment& shipment, const Extent& window,
                              std::byte* window_memory) {
+  const auto span = run_.account.time(Phase::pack);
   const Access& access = run_.access;
   Layout shifted = *access.file;
   shifted.displacement -= window.offset;
@@ -98,6 +101,7 @@ void Exchange::Shipper::move(const Shipment& shipment, const Extent& window,
 }
 
 void Exchange::Shipper::pack_message(const Shipment& shipment, std::byte* message) {
+  const auto span = run_.account.time(Phase::pack);
   const Access& access = run_.access;
   const Layout flat = Layout::contiguous(shipment.bytes);
   Cursor packed(flat);
@@ -114,6 +118,8 @@ Task<bool> Exchange::Shipper::ship_far(int realm, const Extent& window) {
   if (shipment.bytes == 0) co_return true;
   Comm& comm = run_.team.comm();
   const int owner = run_.owner(realm);
+  run_.account.count(&Tally::bytes_resent, shipment.bytes);
+  run_.account.count(&Tally::bytes_messages, shipment.bytes);
   std::int64_t valid_until = kWhole;
   std::byte* const buffer = run_.ship_message;
   const auto size = kMessageHead + static_cast<std::size_t>(shipment.bytes);

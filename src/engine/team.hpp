@@ -20,7 +20,8 @@ enum Tag : int {
   kTagText = 2,
   kTagAnnounce = 3,
   kTagLoop = 4,
-  kTagData = 5
+  kTagData = 5,
+  kTagRecord = 6
 };
 
 /// The largest value ranks can agree on: their words have a place each, taken once.

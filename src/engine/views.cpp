@@ -71,10 +71,12 @@ Task<Status> Views::collect(Team& team, const std::vector<std::int32_t>& aggrega
 }
 
 Task<Status> Views::tell(Team& team, const std::vector<std::int32_t>& aggregators,
-                         Announcement head, std::span<const std::byte> loop) {
+                         Announcement head, std::span<const std::byte> loop,
+                         const Account& account) {
   Comm& comm = team.comm();
   for (const std::int32_t owner : aggregators) {
     if (team.beside_me(owner)) continue;
+    account.count(&Tally::bytes_announced, std::ssize(loop) + std::int64_t{sizeof head});
     Ticket ticket = comm.send(owner, kTagAnnounce, bytes_of(head));
     co_await until([&] { return comm.done(ticket); });
     for (std::size_t done = 0; done < loop.size(); done += kPiece) {
@@ -87,7 +89,7 @@ Task<Status> Views::tell(Team& team, const std::vector<std::int32_t>& aggregator
 }
 
 Task<Status> Views::announce(Team& team, const std::vector<std::int32_t>& aggregators,
-                             const Access& access, bool ship) {
+                             const Access& access, bool ship, const Account& account) {
   Announcement head{access.first, access.bytes, access.file->displacement, access.file->repeat, 0};
   std::vector<std::byte> loop;
   Status status = attempt([&] {
@@ -99,7 +101,7 @@ Task<Status> Views::announce(Team& team, const std::vector<std::int32_t>& aggreg
 
   {
     // Side by side, since two owners may have to tell each other.
-    Driven<Status> telling(tell(team, aggregators, head, loop));
+    Driven<Status> telling(tell(team, aggregators, head, loop, account));
     Driven<Status> collecting(collect(team, aggregators));
     co_await until([&] {
       const bool told = telling.advance();

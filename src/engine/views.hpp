@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "engine/account.hpp"
 #include "engine/team.hpp"
 #include "plan/access.hpp"
 
@@ -31,7 +32,7 @@ class Views {
   /// they have to be shipped again. On aggregators `remote()` is valid afterwards. Takes memory
   /// only where it ships. The same answer on every rank in kind: ok or an error.
   Task<Status> announce(Team& team, const std::vector<std::int32_t>& aggregators,
-                        const Access& access, bool ship);
+                        const Access& access, bool ship, const Account& account);
 
   /// Per rank of other nodes what it accesses; empty on ranks that do not aggregate.
   const std::map<int, RemoteAccess>& remote() const { return remote_; }
@@ -39,7 +40,7 @@ class Views {
  private:
   struct Announcement;
   Task<Status> tell(Team& team, const std::vector<std::int32_t>& aggregators, Announcement head,
-                    std::span<const std::byte> loop);
+                    std::span<const std::byte> loop, const Account& account);
   Task<Status> collect(Team& team, const std::vector<std::int32_t>& aggregators);
   Task<Status> hear(Comm& comm, int rank);
   Status remember(int rank, const Announcement& head, std::span<const std::byte> loop);

@@ -23,6 +23,7 @@ Task<Status> File::close() {
   // Nobody gives up what protects the others' writes, deletes or reopens the file before all ranks
   // are done with it.
   Status status = co_await agree_status(*team_, {});
+  if (recorder_ != nullptr) co_await keep_record();
   status.keep_first(driver_->close());
   status = co_await agree_status(*team_, status);
   if ((amode_ & kDeleteOnClose) != 0) {
@@ -32,6 +33,33 @@ Task<Status> File::close() {
     status.keep_first(removed);
   }
   co_return status;
+}
+
+// What cannot be recorded is no error of the program's.
+Task<bool> File::keep_record() {
+  FileRecord record;
+  const Circumstances& plan = engine_->plan();
+  static_cast<void>(attempt([&] {
+    record.name = name_;
+    record.path = path_;
+    record.hints = hints_;
+    record.storage = plan.storage;
+    record.aggregators = plan.aggregators;
+    return Status{};
+  }));
+  record.amode = amode_;
+  record.ranks = team_->size();
+  record.nodes = team_->topology().node_count();
+  record.cores = plan.cores;
+  record.window_bytes = plan.window_bytes;
+  record.opened_ns = recorder_->opened_ns();
+  record.closed_ns = clock_ns();
+  static_cast<void>(co_await gather_books(*team_, *recorder_, record));
+  static_cast<void>(attempt([&] {
+    if (team_->rank() == 0 && keeper_ != nullptr) keeper_->keep(std::move(record));
+    return Status{};
+  }));
+  co_return true;
 }
 
 Task<Status> File::change_size(std::int64_t bytes, Status error,

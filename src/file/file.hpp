@@ -11,6 +11,7 @@
 #include "comm/task.hpp"
 #include "drivers/driver.hpp"
 #include "engine/engine.hpp"
+#include "file/record.hpp"
 #include "layout/layout.hpp"
 #include "plan/hints.hpp"
 
@@ -30,10 +31,11 @@ enum AccessMode : unsigned {
 };
 
 struct OpenRequest {
-  std::string name;             ///< as the user gave it, prefix included
-  unsigned amode = 0;           ///< AccessMode bits
-  std::vector<HintText> hints;  ///< from the info object and the environment, weakest first
-  Status error;                 ///< a check that failed on this rank before: it still takes part
+  std::string name;                ///< as the user gave it, prefix included
+  unsigned amode = 0;              ///< AccessMode bits
+  std::vector<HintText> hints;     ///< from the info object and the environment, weakest first
+  Status error;                    ///< a check that failed on this rank before: it still takes part
+  RecordKeeper* keeper = nullptr;  ///< who wants to know what is done with the file; null: nobody
 };
 
 /// What a file view is, in bytes (section 14.3).
@@ -93,6 +95,8 @@ class File {
   const Hints& hints() const { return hints_; }
   const std::string& name() const { return name_; }
   Comm& comm() { return *comm_; }
+  /// This rank's books; null where nothing is recorded.
+  const Recorder* recorder() const { return recorder_.get(); }
 
  private:
   File(std::unique_ptr<Comm> comm, OpenRequest request);
@@ -102,6 +106,8 @@ class File {
   Status open_driver(bool creates);
   Task<Status> go_to_end();
   Task<Status> start_engine(Hints hints);
+  void start_recorder(RecordWishes wishes);
+  Task<bool> keep_record();
   Task<Status> change_size(std::int64_t bytes, Status error,
                            Status (Driver::*change)(std::int64_t));
   Task<Status> renew_hints(std::vector<HintText> texts);
@@ -117,6 +123,8 @@ class File {
   Storage* storage_ = nullptr;
   std::unique_ptr<Team> team_;
   std::unique_ptr<Driver> driver_;
+  RecordKeeper* keeper_;
+  std::unique_ptr<Recorder> recorder_;  // null: nothing is recorded
   std::unique_ptr<Engine> engine_;
   Hints hints_;
   bool gives_locks_ = true;   // byte-range locks, when asked for one

@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kSiteFile = "/etc/romio-hints";
 constexpr const char* kSiteVariable = "ROMIO_HINTS";
 constexpr const char* kUserVariable = "TAMIS_HINTS";
+constexpr const char* kInfo = "info";
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::size_t kLongestFile = 64 << 10;
 
@@ -100,6 +101,13 @@ std::string_view last_component(std::string_view name) {
   return name.substr(slash == std::string_view::npos ? name.find(':') + 1 : slash + 1);
 }
 
+/// Notes who said the texts that do not say it themselves.
+void say_source(std::span<HintText> texts, const char* source) {
+  for (HintText& text : texts) {
+    if (text.source.empty()) text.source = source;
+  }
+}
+
 void append(std::vector<HintText>& to, std::span<const HintText> more) {
   to.insert(to.end(), more.begin(), more.end());
 }
@@ -136,19 +144,29 @@ std::vector<HintText> site_hints() {
   const char* named = std::getenv(kSiteVariable);
   const std::string path = named != nullptr ? named : kSiteFile;
   const std::optional<std::string> text = contents_of(path);
-  if (text) return parse_hint_lines(*text);
-  if (named == nullptr) return {};
-  return {{kSiteVariable, path, "the hint file cannot be read"}};
+  if (!text && named == nullptr) return {};
+  std::vector<HintText> hints;
+  if (text) {
+    hints = parse_hint_lines(*text);
+  } else {
+    hints.push_back({kSiteVariable, path, "the hint file cannot be read"});
+  }
+  say_source(hints, named != nullptr ? kSiteVariable : kSiteFile);
+  return hints;
 }
 
 std::vector<PatternHints> user_hints() {
   const char* text = std::getenv(kUserVariable);
-  return text == nullptr ? std::vector<PatternHints>{} : parse_pattern_hints(text);
+  if (text == nullptr) return {};
+  std::vector<PatternHints> patterns = parse_pattern_hints(text);
+  for (PatternHints& pattern : patterns) say_source(pattern.hints, kUserVariable);
+  return patterns;
 }
 
 std::vector<HintText> changed_hint_texts(const std::string& file_name,
                                          std::span<const HintText> from_info) {
   std::vector<HintText> texts(from_info.begin(), from_info.end());
+  say_source(texts, kInfo);
   for (const PatternHints& pattern : user_hints()) {
     const bool is_meant = glob_matches(pattern.glob, file_name);
     std::copy_if(pattern.hints.begin(), pattern.hints.end(), std::back_inserter(texts),

@@ -20,8 +20,10 @@ struct PatternHints {
 //   2. the program's info object;
 //   3. TAMIS_HINTS, the user's word for this run. It is the strongest because it is what can be
 //      changed without changing the program, as with MPICH_MPIIO_HINTS and PNETCDF_HINTS.
+// Every text says its source: "/etc/romio-hints" or "ROMIO_HINTS", "info", "TAMIS_HINTS".
 // What is malformed in a source comes along as a text with a `defect`, which apply_hints() ignores
-// and names. These are the only functions of the library that read the environment.
+// and names. Besides
+// profile_directory() these are the only functions of the library that read the environment.
 
 /// For opening a file.
 std::vector<HintText> hint_texts(const std::string& file_name, std::span<const HintText> from_info);

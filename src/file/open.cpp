@@ -20,6 +20,7 @@ struct SharedCapabilities {
   std::int32_t no_locks = 0;
   std::int32_t cannot_read_back = 0;
   std::int32_t cores = 1;
+  std::int32_t record = 0;  // somebody wants to know
 
   void merge(const SharedCapabilities& other) {
     read_ns = std::max(read_ns, other.read_ns);
@@ -31,6 +32,7 @@ struct SharedCapabilities {
     no_locks |= other.no_locks;
     cannot_read_back |= other.cannot_read_back;
     cores = std::max(cores, other.cores);
+    record |= other.record;
   }
 };
 
@@ -69,7 +71,10 @@ OpenMode open_mode(unsigned amode, bool creates) {
 }  // namespace
 
 File::File(std::unique_ptr<Comm> comm, OpenRequest request)
-    : comm_(std::move(comm)), name_(std::move(request.name)), amode_(request.amode) {}
+    : comm_(std::move(comm)),
+      name_(std::move(request.name)),
+      amode_(request.amode),
+      keeper_(request.keeper) {}
 
 File::~File() = default;
 
@@ -162,13 +167,29 @@ Task<Status> File::go_to_end() {
   co_return co_await agree_status(*team_, end.status());
 }
 
+// Where one rank wants to know, all of them count. Decisions are told by rank 0 alone.
+void File::start_recorder(RecordWishes wishes) {
+  wishes.counters = true;
+  wishes.decisions = wishes.decisions && team_->rank() == 0;
+  recorder_ = std::make_unique<Recorder>(std::move(wishes));
+}
+
 // Also after a change of hints: the plan is made anew, staging memory with it. Where a rank has no
 // memory for that all keep what they had.
 Task<Status> File::start_engine(Hints hints) {
   SharedCapabilities shared = share(driver_->capabilities());
+  RecordWishes wishes;
+  Status status = attempt([&] {
+    if (keeper_ != nullptr) wishes = keeper_->wishes(name_);
+    if (hints.tamis_counters == Switch::enable) wishes.counters = true;
+    if (hints.tamis_counters == Switch::disable) wishes = {};
+    return Status{};
+  });
+  shared.record = wishes.any() ? 1 : 0;
   shared = co_await team_->agree(shared);
   std::unique_ptr<Engine> engine;
-  Status status = attempt([&] {
+  status.keep_first(attempt([&] {
+    if (shared.record != 0 && recorder_ == nullptr) start_recorder(std::move(wishes));
     hints.filesystem_type = driver_->capabilities().name;
     Capabilities storage = merge(driver_->capabilities(), shared);
     storage.may_rewrite = may_rewrite_;
@@ -180,9 +201,9 @@ Task<Status> File::start_engine(Hints hints) {
                        .ranks = team_->size(),
                        .cores = shared.cores,
                        .atomic = engine_ != nullptr && engine_->plan().atomic};
-    engine = std::make_unique<Engine>(*team_, *driver_, std::move(plan));
+    engine = std::make_unique<Engine>(*team_, *driver_, std::move(plan), recorder_.get());
     return Status{};
-  });
+  }));
   status = co_await agree_status(*team_, status);
   if (!status.ok()) co_return status;
   hints_ = std::move(hints);

@@ -1,5 +1,7 @@
 #include "mpi/comm_state.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <bit>
 #include <mutex>
@@ -15,6 +17,23 @@ namespace {
 constexpr int kMostChannels = 1 << 16;
 constexpr int kChannelsAtOnce = 64;
 
+/// Where a rank runs.
+struct Place {
+  std::int64_t node = 0;
+  std::uint64_t cores = 0;  ///< it may run on, 64 and more folded into one word
+};
+
+/// A launcher may have bound the ranks, each to a core of its own.
+std::uint64_t usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  std::uint64_t cores = 0;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores |= std::uint64_t{1} << (core % 64);
+  return cores;
+}
+
 using Keeper = std::shared_ptr<CommState>;  // what the attribute's pointer points to
 
 /// The communicators that keep a state, in the order of their first files, so that all ranks take
@@ -25,6 +44,7 @@ struct Registry {
   int keyval = MPI_KEYVAL_INVALID;           // of the attribute on users' communicators
   int finalize_keyval = MPI_KEYVAL_INVALID;  // of the attribute on MPI_COMM_SELF
   std::vector<MPI_Comm> users;
+  std::vector<void (*)()> last_acts;
 };
 constinit Registry registry;
 
@@ -41,10 +61,13 @@ int forget(MPI_Comm user, int, void* keeper, void*) {
 /// are still allowed. MPI_COMM_SELF's own state goes by the same deletion.
 int leave_all(MPI_Comm, int, void*, void*) {
   std::vector<MPI_Comm> users;
+  std::vector<void (*)()> acts;
   {
     const std::lock_guard lock(registry.mutex);
     users = registry.users;
+    acts.swap(registry.last_acts);
   }
+  for (auto act = acts.rbegin(); act != acts.rend(); ++act) (*act)();
   for (MPI_Comm user : users) {
     if (user != MPI_COMM_SELF) host().Comm_delete_attr(user, registry.keyval);
   }
@@ -82,6 +105,11 @@ Status keep(MPI_Comm user, const Keeper& state) {
 }
 
 }  // namespace
+
+void at_finalize(void (*act)()) {
+  const std::lock_guard lock(registry.mutex);
+  registry.last_acts.push_back(act);
+}
 
 Result<std::shared_ptr<CommState>> CommState::of(MPI_Comm user) {
   if (user == MPI_COMM_NULL) return failure(Errc::comm, "the communicator is null");
@@ -125,12 +153,18 @@ Status CommState::duplicate(MPI_Comm user) {
 
 Status CommState::find_nodes() {
   // A rank whose system does not tell is a node by itself: negative labels are nobody else's.
-  const std::int64_t mine = node_label().value_or(-1 - rank_);
-  std::vector<std::int64_t> labels(static_cast<std::size_t>(size_));
-  const int rc = host().Allgather(&mine, sizeof mine, MPI_BYTE, labels.data(), sizeof mine,
+  const Place mine{node_label().value_or(-1 - rank_), usable_cores()};
+  std::vector<Place> places(static_cast<std::size_t>(size_));
+  const int rc = host().Allgather(&mine, sizeof mine, MPI_BYTE, places.data(), sizeof mine,
                                   MPI_BYTE, duplicate_);
   if (rc != MPI_SUCCESS) return host_status(rc, "the ranks cannot exchange their nodes");
+  std::vector<std::int64_t> labels;
+  for (const Place& place : places) labels.push_back(place.node);
   topology_ = Topology::from_labels(labels);
+  std::uint64_t cores = 0;
+  for (const int rank : topology_.ranks_beside(rank_))
+    cores |= places[static_cast<std::size_t>(rank)].cores;
+  cores_beside_ = std::popcount(cores);
   return {};
 }
 

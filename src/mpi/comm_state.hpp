@@ -12,6 +12,10 @@
 
 namespace tamis {
 
+/// Has `act` called as MPI_Finalize begins, while calls of MPI are still allowed, on this process
+/// alone. Later ones are called first. REQUIRES: a communicator has a state.
+void at_finalize(void (*act)());
+
 /// What all files on one user communicator share: a private duplicate that returns errors, who
 /// shares a node with whom, and the numbers that keep the files' messages apart.
 class CommState {
@@ -29,6 +33,8 @@ class CommState {
   int rank() const { return rank_; }
   int size() const { return size_; }
   const Topology& topology() const { return topology_; }
+  /// Cores that the ranks of this node may run on, all of them together; at most 64 are told apart.
+  int cores_beside() const { return cores_beside_; }
   SegmentPool& segments() { return *segments_; }
 
   /// A number no other open file of this communicator has; the same on all ranks. Collective, so
@@ -53,6 +59,7 @@ class CommState {
   int rank_ = 0;
   int size_ = 0;
   Topology topology_;
+  int cores_beside_ = 1;
   std::shared_ptr<SegmentPool> segments_ = std::make_shared<SegmentPool>();
   int channel_count_ = 0;
   int next_ = 0;           // channel to take or to look at first

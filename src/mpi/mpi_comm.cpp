@@ -1,7 +1,5 @@
 #include "mpi/mpi_comm.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <thread>
 
@@ -20,14 +18,6 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t kAsleep = 1;  // bit 0 of a doorbell
 constexpr std::uint32_t kRing = 2;
 
-/// Cores this process may run on: a spin is worth while only where the others run meanwhile.
-int usable_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return std::max(1, CPU_COUNT(&cores));
-}
-
 /// Tells the core that this is a spin, so that its other thread gets the units.
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -43,7 +33,7 @@ class MpiComm final : public Comm {
       : state_(std::move(state)),
         channel_(channel),
         messages_(state_->handle(), channel * CommState::kTagsPerChannel),
-        spin_(usable_cores() >= std::ssize(state_->topology().ranks_beside(state_->rank()))
+        spin_(state_->cores_beside() >= std::ssize(state_->topology().ranks_beside(state_->rank()))
                   ? kLongSpin
                   : kShortSpin) {}
   MpiComm(const MpiComm&) = delete;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,14 @@ Status refusal(const char* note) {
   return {.code = full ? Errc::no_memory : Errc::unsupported_operation,
           .os_error = errno,
           .note = note};
+}
+
+/// The process's limit on file sizes (RLIMIT_FSIZE) holds for memory files, too, and to go beyond
+/// it is a signal that ends the program.
+bool exceeds_file_limit(std::int64_t bytes) {
+  struct rlimit limit {};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         limit.rlim_cur < static_cast<rlim_t>(bytes);
 }
 
 constexpr std::int64_t kPage = 4096;
@@ -113,6 +122,10 @@ enum Word : std::size_t { kProcess, kDescriptor, kInode };
 
 Result<std::unique_ptr<Segment>> create_shared_segment(std::int64_t bytes) {
   if (bytes <= 0) return failure(Errc::arg, "a shared segment needs at least one byte");
+  if (exceeds_file_limit(bytes)) {
+    errno = EFBIG;
+    return refusal("the limit on file sizes leaves no room for shared memory");
+  }
   Descriptor memory(memfd_create("tamis", MFD_CLOEXEC));
   if (memory.get() < 0) return refusal("the system gives no anonymous shared memory");
   struct stat about {};

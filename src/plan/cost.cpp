@@ -84,27 +84,34 @@ Shape shape_of(const Access& access) {
   return shape;
 }
 
+std::array<Candidate, 3> candidates(Direction direction, const Shape& shape, const Hints& hints,
+                                    const Capabilities& storage) {
+  const std::int64_t window =
+      direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+  const bool one_piece = shape.file_blocks == 1 && shape.memory_blocks == 1;
+  return {Candidate{one_piece ? Method::direct : Method::list, list_cost(direction, shape, storage),
+                    nullptr},
+          Candidate{Method::gather, gather_cost(direction, shape, storage, window),
+                    one_piece ? "there is nothing to gather" : nullptr},
+          Candidate{Method::sieve, sieve_cost(direction, shape, hints, storage),
+                    sieve_refused(direction, shape, hints, storage)}};
+}
+
 Choice choose_method(Direction direction, const Shape& shape, const Hints& hints,
                      const Capabilities& storage) {
   if (shape.bytes == 0) return {Method::nothing, 0, "no bytes"};
-  const std::int64_t window =
-      direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
-  const Choice list{Method::list, list_cost(direction, shape, storage), "pieces are large or few"};
-  if (shape.file_blocks == 1 && shape.memory_blocks == 1)
-    return {Method::direct, list.cost_ns, "one piece in memory and file"};
-
-  const Choice gather{Method::gather, gather_cost(direction, shape, storage, window),
-                      "memory is in smaller pieces than the file"};
-  const char* refused = sieve_refused(direction, shape, hints, storage);
-  Choice best = gather.cost_ns < list.cost_ns ? gather : list;
-  if (refused != nullptr) {
-    if (best.method == Method::list && shape.file_blocks > 1) best.reason = refused;
-    return best;
-  }
-  const Choice sieve{Method::sieve, sieve_cost(direction, shape, hints, storage),
-                     "many small pieces with small holes"};
-  if (sieve_wished(direction, hints)) return {Method::sieve, sieve.cost_ns, "enabled by hint"};
-  if (sieve.cost_ns < best.cost_ns) return sieve;
+  const auto [list, gather, sieve] = candidates(direction, shape, hints, storage);
+  if (list.method == Method::direct)
+    return {list.method, list.cost_ns, "one piece in memory and file"};
+  Choice best{list.method, list.cost_ns, "moving the holes as well would cost more"};
+  if (sieve.refused != nullptr) best.reason = sieve.refused;
+  if (shape.file_blocks == 1) best.reason = "packing the pieces of memory would cost more";
+  if (gather.cost_ns < list.cost_ns)
+    best = {gather.method, gather.cost_ns, "memory is in smaller pieces than the file"};
+  if (sieve.refused != nullptr) return best;
+  if (sieve_wished(direction, hints)) return {sieve.method, sieve.cost_ns, "enabled by hint"};
+  if (sieve.cost_ns < best.cost_ns)
+    return {sieve.method, sieve.cost_ns, "many small pieces with small holes"};
   return best;
 }
 

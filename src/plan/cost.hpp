@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "drivers/driver.hpp"
@@ -38,6 +39,17 @@ struct Choice {
 // Costs of moving bytes inside a process: one copy, and one piece met on the joint walk.
 inline constexpr double kCopyByteNs = 0.2;
 inline constexpr double kPieceNs = 2.5;
+
+/// A method that was weighed. Not `refused`: it was possible.
+struct Candidate {
+  Method method = Method::nothing;
+  double cost_ns = 0;
+  const char* refused = nullptr;  ///< why it was out of the question
+};
+/// What is weighed for a shape that holds data: list (or direct, where it is one piece), gather,
+/// sieve, in this order.
+std::array<Candidate, 3> candidates(Direction direction, const Shape& shape, const Hints& hints,
+                                    const Capabilities& storage);
 
 /// The cheapest way for a rank to move its own bytes: pure arithmetic on shape, hints and what the
 /// driver says of itself. Large holes make sieving dearer than single transfers (the BTIO case of

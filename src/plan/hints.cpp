@@ -205,6 +205,9 @@ constexpr std::array kTable = {
         "tamis_shared_memory", "Whether ranks of one node exchange bytes through shared memory."),
     switch_hint<&Hints::tamis_locks>(
         "tamis_locks", "Whether read-modify-write windows hold a byte-range lock on the file."),
+    switch_hint<&Hints::tamis_counters>("tamis_counters",
+                                        "Whether what is done with the file is counted; automatic: "
+                                        "where the environment asks for it."),
     HintEntry{"filesystem_type", "", "set by the library",
               "The driver that serves the file, for information.",
               [](std::string_view text, Hints& hints) {

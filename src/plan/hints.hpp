@@ -31,6 +31,7 @@ struct Hints {
   int tamis_pretend_nodes = 0;  ///< split every node's ranks into this many (tests); 0, 1: off
   Switch tamis_shared_memory = Switch::automatic;  ///< staging in shared memory inside a node
   Switch tamis_locks = Switch::automatic;          ///< byte-range locks around read-modify-write
+  Switch tamis_counters = Switch::automatic;       ///< automatic: as the environment says
   std::string filesystem_type;                     ///< informative: the driver that serves the file
 
   bool operator==(const Hints&) const = default;
@@ -41,6 +42,7 @@ struct HintText {
   std::string key;
   std::string value;
   std::string defect = {};  ///< not empty: the source was malformed here, and how; never applied
+  std::string source = {};  ///< who said it: "info", "TAMIS_HINTS", ...; informative
 };
 
 /// One line of the table that parser, docs, `MPI_File_get_info` and `tamis hints` read.

@@ -1,7 +1,5 @@
 #include "plan/strategy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -101,6 +99,20 @@ std::int64_t choose_window(const Hints& hints, int nodes) {
   return share >= page ? share / page * page : std::max<std::int64_t>(share, 1);
 }
 
+bool locks_plain_writes(const Hints& hints, const Capabilities& storage) {
+  const bool can_lock = storage.locks && hints.tamis_locks != Switch::disable;
+  const bool sieves_elsewhere = !storage.guarded && hints.romio_ds_write == Switch::enable;
+  return can_lock && (sieves_elsewhere || !storage.may_rewrite);
+}
+
+void settle(Circumstances& c, int nodes) {
+  // Ranks that sieve at once keep apart by locks alone, in an open file of several ranks.
+  const bool apart = c.ranks == 1 || c.hints.tamis_locks != Switch::disable;
+  c.nodes = nodes;
+  c.storage.guarded = nodes == 1 && apart;
+  c.lock_plain_writes = locks_plain_writes(c.hints, c.storage);
+}
+
 Strategy decide(const Survey& survey, const Circumstances& c) {
   Strategy strategy;
   if (survey.ranks_with_data == 0) {
@@ -133,16 +145,6 @@ Strategy decide(const Survey& survey, const Circumstances& c) {
   strategy.realms = FileRealms::even(survey.region(), static_cast<int>(c.aggregators.size()),
                                      alignment, c.hints.romio_min_fdomain_size);
   return strategy;
-}
-
-std::string Strategy::explain(const Survey& survey) const {
-  constexpr const char* routes[] = {"nothing to do", "every rank alone", "two-phase"};
-  return fmt::format(
-      "{}: {} ({} bytes of {} ranks in {} pieces; alone {:.0f} us, two-phase {:.0f} us; {} "
-      "realms{})",
-      routes[static_cast<int>(route)], reason, survey.coverage.bytes, survey.ranks_with_data,
-      survey.file_blocks, alone_ns / 1000, two_phase_ns / 1000, realms.count(),
-      tiled ? ", no holes" : "");
 }
 
 }  // namespace tamis

@@ -24,6 +24,7 @@ struct Circumstances {
   std::int64_t window_bytes = 0;          ///< size of a staging window
   int ranks = 1;
   int cores = 1;  ///< per node
+  int nodes = 1;  ///< groups of ranks that share memory
   bool atomic = false;
   bool lock_plain_writes = false;  ///< somebody whom shared memory does not reach may be sieving
 };
@@ -38,9 +39,6 @@ struct Strategy {
   double alone_ns = 0;      ///< estimate for Route::alone
   double two_phase_ns = 0;  ///< estimate for Route::two_phase
   const char* reason = "";
-
-  /// One paragraph a user can read.
-  std::string explain(const Survey& survey) const;
 };
 
 /// Which ranks may aggregate: at most `cb_nodes` in all and per node what `cb_config_list` allows;
@@ -51,6 +49,13 @@ std::vector<std::int32_t> choose_aggregators(const Topology& topology, const Hin
 /// Bytes of a staging window such that all windows and message buffers of a rank together respect
 /// cb_buffer_size. `nodes` > 1: message buffers are needed as well.
 std::int64_t choose_window(const Hints& hints, int nodes);
+
+/// Plain writes take byte-range locks, since somebody may be sieving whom only a lock keeps apart.
+bool locks_plain_writes(const Hints& hints, const Capabilities& storage);
+
+/// Fills in what follows from the number of nodes the ranks are on: who notices a sieving rank, and
+/// whether plain writes take locks. REQUIRES: hints, storage and ranks are set.
+void settle(Circumstances& circumstances, int nodes);
 
 Strategy decide(const Survey& survey, const Circumstances& circumstances);
 

@@ -23,6 +23,7 @@ PROGRAMS = {
     "calls": ("calls.c", "mpicc"),
     "errors": ("errors.c", "mpicc"),
     "large": ("large.c", "mpicc"),
+    "counters": ("counters.c", "mpicc"),
     "mpif": ("mpif.f", "mpifort"),
     "use_mpi": ("use_mpi.f90", "mpifort"),
     "use_mpi_f08": ("use_mpi_f08.f90", "mpifort"),
@@ -112,8 +113,12 @@ class Suite:
     def fatal(self):
         """An aborting handler ends the program and says why."""
         program = self.build("fatal.c", "mpicc", "fatal")
-        code, output = run(self.ranks(2, [program, self.work / "no-such-file"], self.own),
-                           env=self.env, cwd=self.work)
+        # To a file: of what ranks say as they are aborted, a launcher may pass on nothing.
+        words = self.work / "fatal.txt"
+        words.unlink(missing_ok=True)
+        aside = ["sh", "-c", f'exec "$0" "$1" 2>>"{words}"', program, self.work / "no-such-file"]
+        code, output = run(self.ranks(2, aside, self.own), env=self.env, cwd=self.work)
+        output += words.read_text()
         if code == 0 or "no-such-file" not in output or "NO_SUCH_FILE" not in output:
             raise Failure(f"exit status {code}\n{output}")
 

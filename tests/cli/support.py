@@ -14,12 +14,14 @@ RANK_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "TAMIS_PROFILES": "",
 }
 
 
 def clean_environment(**more):
     environment = {**os.environ, **RANK_ENVIRONMENT, **more}
-    for name in ("LD_PRELOAD", "TAMIS_HINTS", "ROMIO_HINTS"):
+    for name in ("LD_PRELOAD", "TAMIS_HINTS", "ROMIO_HINTS", "TAMIS_STATS", "TAMIS_EXPLAIN", "TAMIS_REPORT",
+                 "TAMIS_TRACE"):
         if name not in more:
             environment.pop(name, None)
     return environment

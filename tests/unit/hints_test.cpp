@@ -263,6 +263,18 @@ TEST(HintSources, the_site_is_weaker_than_the_program_and_the_program_than_the_u
   EXPECT_EQ(hints.striping_unit, 1);
 }
 
+TEST(HintSources, every_text_says_who_said_it) {
+  const SiteFile site("cb_nodes 1\n");
+  const Variable user("TAMIS_HINTS", "*.h5:striping_unit=3:oops");
+  const std::vector<HintText> info = {{"striping_factor", "2"}};
+  const std::vector<HintText> texts = hint_texts("out.h5", info);
+  ASSERT_EQ(texts.size(), 4U);
+  EXPECT_EQ(find(texts, "cb_nodes")->source, "ROMIO_HINTS");
+  EXPECT_EQ(find(texts, "striping_factor")->source, "info");
+  EXPECT_EQ(find(texts, "striping_unit")->source, "TAMIS_HINTS");
+  EXPECT_EQ(find(texts, "oops")->source, "TAMIS_HINTS");
+}
+
 TEST(HintSources, a_change_on_an_open_file_does_not_bring_the_site_back) {
   const SiteFile site("cb_nodes 1\n");
   const Variable user("TAMIS_HINTS", "*:striping_unit=3");

@@ -6,7 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <new>
+#include <utility>
 
+#include "base/attempt.hpp"
 #include "drivers/posix/errors.hpp"
 #include "drivers/posix/posix_driver.hpp"
 
@@ -123,6 +125,22 @@ void describe(const SystemCalls& calls, const struct stat& info, PosixFile& file
                        .lock_ns = costs.lock_ns};
 }
 
+/// Costs as measured, where they were. Without memory to find them out the built-in ones stay.
+void use_profile(ProfileCache& profiles, const struct stat& info, PosixFile& file) {
+  if (!S_ISREG(info.st_mode)) return;
+  static_cast<void>(attempt([&] {
+    FoundProfile found = profiles.of(info.st_dev, file.fd);
+    if (!found.profile) return Status{};
+    Capabilities& costs = file.capabilities;
+    costs.read_ns = found.profile->read_ns;
+    costs.write_ns = found.profile->write_ns;
+    costs.byte_ns = found.profile->byte_ns();
+    costs.lock_ns = found.profile->lock_ns;
+    costs.costs_source = std::move(found.file);
+    return Status{};
+  }));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Driver>> PosixStorage::open(const std::string& path, const OpenMode& mode) {
@@ -132,17 +150,19 @@ Result<std::unique_ptr<Driver>> PosixStorage::open(const std::string& path, cons
     if (const Status typed = check_type(info); !typed.ok()) return typed;
   }
   PosixFile file = open_file(calls_, path, mode);
-  if (file.fd < 0) return from_errno(errno, Subject::name);
+  const int fd = file.fd;
+  if (fd < 0) return from_errno(errno, Subject::name);
   Status status;
-  if (calls_.fstat(file.fd, &info) != 0) status = from_errno(errno, Subject::name);
+  if (calls_.fstat(fd, &info) != 0) status = from_errno(errno, Subject::name);
   if (status.ok()) status = check_type(info);
   if (status.ok()) {
     describe(calls_, info, file);
-    std::unique_ptr<Driver> driver(new (std::nothrow) PosixDriver(calls_, file));
+    use_profile(profiles_, info, file);
+    std::unique_ptr<Driver> driver(new (std::nothrow) PosixDriver(calls_, std::move(file)));
     if (driver) return driver;
     status = failure(Errc::no_memory, "no memory for an open file");
   }
-  calls_.close(file.fd);
+  calls_.close(fd);
   return status;
 }
 

@@ -4,11 +4,14 @@
 #include <string>
 
 #include "drivers/driver.hpp"
+#include "drivers/posix/profile_store.hpp"
 #include "drivers/posix/system_calls.hpp"
 
 namespace tamis {
 
 /// Files, and devices that have offsets, by the calls of POSIX and Linux. Thread-safe.
+/// What transfers cost is read from the profile of the mount that holds the file, where
+/// `tamis calibrate` made one; a profile that is broken is passed over.
 class PosixStorage : public Storage {
  public:
   explicit PosixStorage(const SystemCalls& calls = SystemCalls::real()) : calls_(calls) {}
@@ -18,6 +21,7 @@ class PosixStorage : public Storage {
 
  private:
   SystemCalls calls_;
+  ProfileCache profiles_;
 };
 
 }  // namespace tamis

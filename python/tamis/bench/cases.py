@@ -1,0 +1,131 @@
+"""What can be measured: workloads with their parameters, the sets of them, and the other programs."""
+
+import json
+import math
+import subprocess
+from dataclasses import dataclass
+from typing import Optional
+
+from ..errors import UserError
+
+LEVELS = "0123"
+CURVE_LEVELS = "23"  # where a curve is about sieving and exchange, not about calls per piece
+GAUGES = ("contig", "bigvector", "memory")
+GAUGE_RANKS = {"contig": 1, "bigvector": 1, "memory": 4}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program and its size: a row of figures, or a point of a curve."""
+
+    workload: str  # or the name of a gauge
+    parameters: tuple = ()  # of (name, value): what differs from the set's size
+    levels: str = LEVELS
+    curve: str = ""  # the parameter that runs along the curve
+    reads_only: bool = False
+    once: bool = False  # in the first directory and round only
+
+    @property
+    def is_gauge(self):
+        return self.workload in GAUGES
+
+    @property
+    def name(self):
+        return " ".join([self.workload, *(f"{name}={value}" for name, value in self.parameters)])
+
+    @property
+    def ops(self):
+        return ("read",) if self.reads_only else ("write", "read")
+
+    def ranks_near(self, ranks):
+        """BTIO wants a square number; the gauges have numbers of their own."""
+        if self.is_gauge:
+            return GAUGE_RANKS[self.workload]
+        return max(1, round(math.sqrt(ranks))) ** 2 if self.workload == "btio" else ranks
+
+
+@dataclass(frozen=True)
+class Set:
+    """How much of everything."""
+
+    ranks: tuple
+    rounds: int
+    reps: int
+    budget: int  # seconds for a level in a job
+    timeout: int
+    seconds: Optional[int]  # for all; None: as long as it takes
+    scale: float
+    paper: bool
+    region_sizes: tuple
+    region_types: tuple
+    extents: tuple
+    fills: tuple
+
+
+SETS = {
+    "short": Set(ranks=(4,), rounds=3, reps=2, budget=1, timeout=30, seconds=300, scale=0.25, paper=False,
+                 region_sizes=(8, 128, 2048), region_types=("succinct",), extents=(16384,), fills=(10, 50, 100)),
+    "standard": Set(ranks=(4, 8), rounds=3, reps=3, budget=3, timeout=120, seconds=None, scale=1, paper=False,
+                    region_sizes=(8, 32, 128, 512, 2048, 4096), region_types=("succinct", "enumerated"),
+                    extents=(4096, 16384, 65536), fills=(3, 10, 25, 50, 75, 100)),
+    "paper": Set(ranks=(4, 8), rounds=3, reps=3, budget=20, timeout=900, seconds=None, scale=1, paper=True,
+                 region_sizes=(8, 32, 128, 512, 2048, 4096), region_types=("succinct", "enumerated"),
+                 extents=(1024, 4096, 16384, 65536), fills=(3, 10, 25, 40, 55, 70, 85, 100)),
+}
+
+
+def catalogue(program):
+    """The workloads as their program lists them, by name."""
+    answer = subprocess.run([str(program), "--list"], stdout=subprocess.PIPE, check=False)
+    if answer.returncode != 0:
+        raise UserError(f"{program} --list ended with {answer.returncode}")
+    return {workload["name"]: workload for workload in json.loads(answer.stdout)}
+
+
+def curves(chosen):
+    """Figures 4 and 5 of paper 001: region sizes by type; a constant extent filled more and more."""
+    for kind in chosen.region_types:
+        for size in chosen.region_sizes:
+            yield Case("hpio", (("type", kind), ("size", size)), CURVE_LEVELS, curve="size")
+    for extent in chosen.extents:
+        for fill in chosen.fills:
+            yield Case("fill", (("extent", extent), ("fill", fill)), CURVE_LEVELS, curve="fill")
+
+
+def gauges(short):
+    """The shortest first: in a run with an end the long series takes what time is left."""
+    yield Case("contig", (("blocks", 100 if short else 300),))
+    yield Case("bigvector", (("blocks", 1_000_000), ("access", 524288)), once=True)
+    if not short:
+        yield Case("bigvector", (("blocks", 100_000_000),), once=True)
+    yield Case("memory", (("sizes", "4,16" if short else "4,16,64"), ("buffers", "1,4,16")), once=True)
+
+
+def parse_word(word, known):
+    """A workload, with parameters behind colons: hpio:size=64:type=enumerated."""
+    name, *settings = word.split(":")
+    if name not in known and name not in GAUGES:
+        raise UserError(f"there is no workload {name}: it is one of {', '.join([*known, *GAUGES])}")
+    pairs = [tuple(setting.partition("=")[::2]) for setting in settings]
+    parameters = {parameter["name"] for parameter in known.get(name, {}).get("parameters", ())}
+    for key, value in pairs:
+        if not value or (name in known and key not in parameters):
+            raise UserError(f"{word}: {name} takes {', '.join(sorted(parameters))}, each as NAME=VALUE")
+    return name, tuple(pairs)
+
+
+def cases_of(words, set_name, known):
+    """The words' cases, or the whole set where there are none; the points of their curves last, since a run
+    whose time is over had better leave out those."""
+    chosen = SETS[set_name]
+    usual = [*gauges(set_name == "short"), *curves(chosen)]
+    found = []
+    for word in words or [*GAUGES, *known]:
+        name, parameters = parse_word(word, known)
+        same = [case for case in usual if case.workload == name and not parameters]
+        if name in known:
+            found.append(Case(name, parameters, reads_only=known[name]["reads_only"]))
+        elif not same:
+            found.append(Case(name, parameters, once=True))
+        found += same
+    return sorted(dict.fromkeys(found), key=lambda case: bool(case.curve))

@@ -1,0 +1,156 @@
+"""Plots like the papers': bandwidth by level as grouped bars, and curves over region size and fill."""
+
+import os
+
+LEVELS = "0123"
+INCH = 3.4
+LEGEND_INCH = 1.8
+COLOURS = {  # told apart also by those who see few colours
+    ("mpich", "Tamis"): "#0072B2", ("openmpi", "Tamis"): "#56B4E9", ("mpich", "ROMIO"): "#D55E00",
+    ("openmpi", "OMPIO"): "#E69F00", ("openmpi", "ROMIO"): "#CC79A7",
+}
+OTHER_COLOURS = ("#009E73", "#F0E442", "#777777", "#332288", "#882255")
+LIMIT = {"color": "black", "linestyle": "--", "linewidth": 1, "label": "POSIX limit"}
+CURVES = {"size": ("bytes of a region", 2), "fill": ("per cent of the extent filled", None)}
+
+
+def pyplot():
+    """None where matplotlib is not at hand."""
+    try:
+        import matplotlib
+    except ImportError:
+        return None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as module
+    return module
+
+
+def entrants_of(rows):
+    """(mpi, implementation), Tamis first."""
+    found = dict.fromkeys((row["mpi"], "Tamis") for row in rows if row["tamis"])
+    found.update(dict.fromkeys((row["mpi"], peer) for row in rows for peer in row["peers"]))
+    return list(found)
+
+
+def colours_of(entrants):
+    """Wheels are named mpich-4.3.0: a colour of their own each."""
+    spare = list(OTHER_COLOURS)
+    return {entrant: COLOURS.get(entrant) or (spare.pop(0) if spare else "#000000") for entrant in entrants}
+
+
+def figure_for(rows, entrant, **wanted):
+    """What the entrant reached there; None where it has no figure."""
+    mpi, name = entrant
+    for row in rows:
+        if row["mpi"] == mpi and all(row[key] == value for key, value in wanted.items()):
+            found = row["tamis"] if name == "Tamis" else row["peers"].get(name)
+            return found if found and "mib_per_s" in found else None
+    return None
+
+
+def whiskers(figures):
+    return [[max(0, found["mib_per_s"] - found["q1"]) for found in figures],
+            [max(0, found["q3"] - found["mib_per_s"]) for found in figures]]
+
+
+def panels(plt, rows, places):
+    """Directions below each other; numbers of ranks and file systems side by side."""
+    ops = list(dict.fromkeys(row["op"] for row in rows))
+    columns = list(dict.fromkeys((row["ranks"], row["directory"]) for row in rows))
+    drawing, axes = plt.subplots(len(ops), len(columns), squeeze=False, sharey="row",
+                                 figsize=(INCH * len(columns) + 0.8, INCH * 0.85 * len(ops) + 0.9))
+    for i, op in enumerate(ops):
+        for k, (ranks, directory) in enumerate(columns):
+            own = [row for row in rows if (row["op"], row["ranks"], row["directory"]) == (op, ranks, directory)]
+            axes[i][k].set_title(f"{op}, {ranks} ranks, {places[directory]}", fontsize=9)
+            axes[i][k].grid(axis="y", linewidth=0.3)
+            axes[i][0].set_ylabel("MiB/s")
+            yield drawing, axes[i][k], own
+
+
+def posix_limit(rows):
+    return next((row["posix"]["mib_per_s"] for row in rows if "mib_per_s" in row["posix"]), None)
+
+
+def bars(axis, rows, entrants, colours):
+    """Levels differ by orders of magnitude: the scale is logarithmic."""
+    width = 0.8 / len(entrants)
+    for index, entrant in enumerate(entrants):
+        found = [(k, figure_for(rows, entrant, level=level)) for k, level in enumerate(LEVELS)]
+        found = [(k, figure) for k, figure in found if figure]
+        if found:
+            axis.bar([k - 0.4 + width * (index + 0.5) for k, _ in found], [f["mib_per_s"] for _, f in found], width,
+                     yerr=whiskers([f for _, f in found]), color=colours[entrant], label=" ".join(entrant),
+                     error_kw={"linewidth": 0.7})
+    limit = posix_limit(rows)
+    if limit:
+        axis.axhline(limit, **LIMIT)
+    axis.set_yscale("log")
+    axis.set_xticks(range(len(LEVELS)), [f"level {level}" for level in LEVELS])
+
+
+def lines(axis, rows, entrants, colours):
+    """Level 3 drawn through, level 2 dotted."""
+    parameter = rows[0]["curve"]
+    label, base = CURVES[parameter]
+    values = sorted({row["parameters"][parameter] for row in rows})
+    for entrant in entrants:
+        for level, style in (("3", "-o"), ("2", ":s")):
+            found = [(value, figure_for([row for row in rows if row["parameters"][parameter] == value], entrant,
+                                        level=level)) for value in values]
+            found = [(value, figure) for value, figure in found if figure]
+            if found:
+                axis.errorbar([value for value, _ in found], [f["mib_per_s"] for _, f in found],
+                              yerr=whiskers([f for _, f in found]), fmt=style, markersize=3, linewidth=1,
+                              color=colours[entrant], label=f"{' '.join(entrant)}, level {level}")
+    limits = [(value, posix_limit([row for row in rows if row["parameters"][parameter] == value])) for value in values]
+    axis.plot([value for value, limit in limits if limit], [limit for _, limit in limits if limit], **LIMIT)
+    if base:
+        axis.set_xscale("log", base=base)
+        axis.set_xticks(values, list(map(str, values)), fontsize=7)
+    axis.set_yscale("log")
+    axis.set_xlabel(label)
+
+
+def draw(plt, rows, title, places, painter):
+    entrants = entrants_of(rows)
+    colours = colours_of(entrants)
+    legend = {}
+    for drawing, axis, own in panels(plt, rows, places):
+        if own:
+            painter(axis, own, entrants, colours)
+            legend.update({label: handle for handle, label in zip(*axis.get_legend_handles_labels())})
+    columns = max(1, min(len(legend), int(drawing.get_figwidth() / LEGEND_INCH)))
+    lines_below = -(-len(legend) // columns)
+    drawing.legend(legend.values(), legend.keys(), loc="lower center", ncol=columns, fontsize=8)
+    drawing.suptitle(title, fontsize=11)
+    height = drawing.get_figheight()
+    drawing.tight_layout(rect=(0, (0.15 + 0.2 * lines_below) / height, 1, 1))
+    return drawing
+
+
+def plots_of(rows):
+    """(name, title, rows, painter) of every plot: a workload, or a curve with what it holds constant."""
+    found = {}
+    for row in rows:
+        fixed = [f"{name}={value}" for name, value in row["parameters"].items() if name != row["curve"]]
+        title = " ".join([row["workload"], *fixed]) + (f", by {row['curve']}" if row["curve"] else "")
+        found.setdefault((title, lines if row["curve"] else bars), []).append(row)
+    for (title, painter), own in found.items():
+        yield "".join(c if c.isalnum() else "-" for c in title.replace(", ", "-")), title, own, painter
+
+
+def draw_all(results, places, directory):
+    """PNG and SVG of every plot; their names and titles. None without matplotlib."""
+    plt = pyplot()
+    if plt is None:
+        return None
+    os.makedirs(directory, exist_ok=True)
+    made = []
+    for name, title, rows, painter in plots_of(results["rows"]):
+        drawing = draw(plt, rows, title, places, painter)
+        for ending in ("png", "svg"):
+            drawing.savefig(directory / f"{name}.{ending}", dpi=110)
+        plt.close(drawing)
+        made.append((name, title))
+    return made

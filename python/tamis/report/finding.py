@@ -1,0 +1,103 @@
+"""What a rule finds, and the phrases that findings share."""
+
+import re
+from dataclasses import dataclass
+
+from .figures import Figures, ideal_ns
+from .units import duration, share
+
+WORTHWHILE = 2.0  # times the least that the storage needs: below this pieces are no matter
+MATTERS = 0.05  # of the file's time: ways below this give no advice
+LIBRARY_FILES = re.compile(r"\.(h5|hdf5|hdf|he5|nc|nc4)$")
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something to do; `code` is what to type, where there is something."""
+
+    text: str
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    headline: str
+    evidence: str
+    actions: tuple
+    ns: int = 0  # summed over ranks: the time it is about
+    broken: bool = False  # not slow but wrong
+
+
+def found(figures, headline, evidence, *actions):
+    """A finding about the time of these figures."""
+    return Finding(headline, evidence, actions, figures.total_ns)
+
+
+def ways_of(study, direction, accept):
+    """Figures over the ways that are accepted, where they matter in the file; else None."""
+    ways = [way for way in study.ways if way.direction == direction and accept(way)]
+    figures, whole = Figures(ways), study.all.total_ns
+    return figures if ways and (whole == 0 or figures.total_ns >= MATTERS * whole) else None
+
+
+def each_direction(study, accept):
+    """(direction, figures) of the ways that are accepted, reads and writes apart, where they matter."""
+    for direction in study.used_directions():
+        figures = ways_of(study, direction, accept)
+        if figures:
+            yield direction, figures
+
+
+def spends(figures, least, *phases):
+    """Whether so much of the time goes to these phases."""
+    return figures.total_ns > 0 and sum(figures.ns[phase] for phase in phases) >= least * figures.total_ns
+
+
+def part(figures, *phases):
+    """Their share of the time, printed."""
+    return share(sum(figures.ns[phase] for phase in phases), figures.total_ns)
+
+
+def called(direction, collective):
+    """The call to name in advice; explicit offsets where nothing is said of a view."""
+    return f"MPI_File_{direction}_at" + ("_all" if collective else "")
+
+
+def with_hints(study, hints):
+    """How the user of a run gives hints to this file, without touching the program."""
+    name = study.file.name.rsplit("/", 1)[-1]
+    pattern = name if re.fullmatch(r"[\w.+-]+", name) else "*"
+    return f"TAMIS_HINTS='{pattern}:{hints}' tamis run -- ..."
+
+
+def is_library_file(study):
+    """Whether HDF5 or netCDF stands between the program and MPI-IO, by the name."""
+    return LIBRARY_FILES.search(study.file.name) is not None
+
+
+def collective_calls(study, direction):
+    """How collective calls are asked for in what may stand between a program and MPI-IO."""
+    if not is_library_file(study):
+        return f"mpi4py: file.{direction.capitalize()}_at_all(offset, buffer)"
+    return (
+        "HDF5: H5Pset_dxpl_mpio(plist, H5FD_MPIO_COLLECTIVE); h5py: with dataset.collective:\n"
+        "netCDF-4: nc_var_par_access(file, variable, NC_COLLECTIVE); PnetCDF: the calls ending in _all"
+    )
+
+
+def least_ns(study, figures, direction):
+    """What the storage would need for the same bytes in large requests."""
+    return ideal_ns(study.file.costs, direction, figures.bytes_wanted, study.hands)
+
+
+def is_slow(study, figures, direction):
+    """Whether there is something to gain: not where the storage could hardly do better."""
+    return figures.slowest_ns >= WORTHWHILE * least_ns(study, figures, direction)
+
+
+def model_gain(study, figures, direction):
+    """What it took, and what the storage would need."""
+    return (
+        f"{duration(figures.slowest_ns)} on the slowest rank; in large requests the same bytes need about "
+        f"{duration(least_ns(study, figures, direction))} of the storage, by the cost model"
+    )

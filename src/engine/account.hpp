@@ -1,0 +1,122 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+#include "base/tally.hpp"
+#include "drivers/driver.hpp"
+#include "plan/cost.hpp"
+#include "plan/strategy.hpp"
+
+namespace tamis {
+
+/// Nanoseconds of a clock that only goes forward; its zero means nothing.
+inline std::int64_t clock_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// The way an access went.
+struct Way {
+  Direction direction = Direction::read;
+  bool collective = false;
+  Route route = Route::alone;
+  Method method = Method::nothing;  ///< with Route::alone
+  bool operator==(const Way&) const = default;
+};
+
+/// One stretch of a rank's time.
+struct Stretch {
+  Phase phase = Phase::wait;
+  std::int64_t begin_ns = 0;  ///< by clock_ns()
+  std::int64_t length_ns = 0;
+  Extent file{};  ///< of a transfer or a lock
+  Direction direction = Direction::read;
+};
+
+/// Hears of every stretch, in the order in which they end.
+class StretchSink {
+ public:
+  virtual ~StretchSink() = default;
+  virtual void note(const Stretch& stretch) = 0;
+};
+
+/// One access in the books.
+struct Entry {
+  Way way;
+  Shape shape;  ///< of the rank's own bytes
+  Tally tally;
+  std::int64_t begun_ns = 0;
+  StretchSink* sink = nullptr;  ///< null: nobody wants the timeline
+};
+
+/// Where the engine notes what an access costs on this rank. The usual one is empty: it notes
+/// nothing, and costs the test of a pointer.
+class Account {
+ public:
+  Account() = default;
+  explicit Account(Entry& entry) : entry_(&entry) {}
+
+  bool is_open() const { return entry_ != nullptr; }
+  Way way() const { return entry_ != nullptr ? entry_->way : Way{}; }
+  void shaped(const Shape& shape) const {
+    if (entry_ != nullptr) entry_->shape = shape;
+  }
+  void went(Route route, Method method) const {
+    if (entry_ == nullptr) return;
+    entry_->way.route = route;
+    entry_->way.method = method;
+  }
+  void count(std::int64_t Tally::*sum, std::int64_t n = 1) const {
+    if (entry_ != nullptr) entry_->tally.*sum += n;
+  }
+  void holds(std::int64_t bytes) const {
+    if (entry_ != nullptr && entry_->tally.memory < bytes) entry_->tally.memory = bytes;
+  }
+
+  /// Time from its construction to its end goes to a phase.
+  class [[nodiscard]] Span {
+   public:
+    Span(Entry* entry, Phase phase, const Extent& file = {}, Direction direction = Direction::read)
+        : entry_(entry) {
+      if (entry_ != nullptr) stretch_ = {phase, clock_ns(), 0, file, direction};
+    }
+    ~Span() {
+      if (entry_ == nullptr) return;
+      stretch_.length_ns = clock_ns() - stretch_.begin_ns;
+      entry_->tally.time(stretch_.phase) += stretch_.length_ns;
+      if (entry_->sink != nullptr) entry_->sink->note(stretch_);
+    }
+    Span(const Span&) = delete;
+    Span& operator=(const Span&) = delete;
+
+   private:
+    Entry* entry_;
+    Stretch stretch_;
+  };
+  Span time(Phase phase) const { return {entry_, phase}; }
+
+  /// Driver::transfer, noted: its time, and each request it makes of the batch.
+  Outcome transfer(Driver& driver, Direction direction, std::span<const Transfer> batch) const {
+    if (entry_ == nullptr) [[likely]]
+      return driver.transfer(direction, batch);
+    return transfer_noted(driver, direction, batch);
+  }
+  /// A byte-range lock, noted with the time it took to get it.
+  RangeLock lock(Driver& driver, const Extent& range, LockKind kind) const {
+    if (entry_ == nullptr || kind == LockKind::none) return {driver, range, kind};
+    entry_->tally.locks += 1;
+    const Span span(entry_, Phase::lock, range);
+    return {driver, range, kind};
+  }
+
+ private:
+  Outcome transfer_noted(Driver& driver, Direction direction,
+                         std::span<const Transfer> batch) const;
+
+  Entry* entry_ = nullptr;
+};
+
+}  // namespace tamis

@@ -1,0 +1,98 @@
+#include "engine/recorder.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tamis {
+
+Entry Recorder::begin(Direction direction, bool collective) {
+  Entry entry;
+  entry.begun_ns = clock_ns();
+  entry.way = {.direction = direction, .collective = collective};
+  entry.sink = wishes_.timeline ? this : nullptr;
+  return entry;
+}
+
+Tally& Recorder::tally_of(const Way& way) {
+  for (auto& [known, tally] : books_.ways)
+    if (known == way) return tally;
+  return books_.ways.emplace_back(way, Tally{}).second;
+}
+
+void Recorder::post(Entry& entry, const Access& access, const Outcome& outcome) {
+  const std::int64_t begun_ns = entry.begun_ns;
+  const std::int64_t ended_ns = clock_ns();
+  const Shape& shape = entry.shape;
+  Tally& tally = entry.tally;
+  tally.calls = 1;
+  tally.errors = outcome.status.ok() ? 0 : 1;
+  tally.bytes_wanted = access.bytes;
+  tally.bytes_moved = outcome.bytes;
+  tally.pieces = shape.file_blocks;
+  tally.gaps = std::max<std::int64_t>(shape.file_blocks - 1, 0);
+  tally.bytes_gaps = shape.ordered ? shape.span - shape.bytes : 0;
+  tally.total_ns = ended_ns - begun_ns;
+  const std::int64_t known =
+      std::accumulate(tally.phase_ns.begin(), tally.phase_ns.end(), std::int64_t{0});
+  // What is left of an exchange is waiting; of a rank's own access it is arithmetic.
+  if (entry.way.route == Route::two_phase)
+    tally.time(Phase::wait) = std::max<std::int64_t>(tally.total_ns - known, 0);
+
+  const std::lock_guard held(mutex_);
+  const auto direction = static_cast<std::size_t>(access.direction);
+  tally_of(entry.way).add(tally);
+  if (access.bytes > 0 && shape.ordered) {
+    const Extent span = access.span();
+    books_.offsets[direction].add(span.offset, span.end(), access.bytes);
+  }
+  if (outcome.bytes > 0)
+    books_.times[direction].add(begun_ns - opened_ns_,
+                                std::max(ended_ns, begun_ns + 1) - opened_ns_, outcome.bytes);
+}
+
+bool Recorder::knows(const Way& way, const Shape& shape) {
+  const std::lock_guard held(mutex_);
+  const auto is_met = [&](const DistinctAccess& known) {
+    return known.way == way && known.bytes == shape.bytes && known.pieces == shape.file_blocks &&
+           known.span == shape.span;
+  };
+  std::vector<DistinctAccess>& all = books_.accesses;
+  if (met_last_ >= all.size() || !is_met(all[met_last_])) {
+    const auto known = std::ranges::find_if(all, is_met);
+    if (known == all.end()) return all.size() == kMostDistinct;
+    met_last_ = static_cast<std::size_t>(known - all.begin());
+  }
+  all[met_last_].calls += 1;
+  return true;
+}
+
+void Recorder::learn(const Way& way, const Shape& shape, std::string text) {
+  {
+    const std::lock_guard held(mutex_);
+    if (books_.accesses.size() == kMostDistinct) return;
+    books_.accesses.push_back({way, shape.bytes, shape.file_blocks, shape.span, 1, text});
+  }
+  if (wishes_.decisions && wishes_.say) wishes_.say(text);
+}
+
+void Recorder::note(const Stretch& stretch) {
+  const std::lock_guard held(mutex_);
+  if (books_.stretches.size() < wishes_.most_stretches)
+    books_.stretches.push_back(stretch);
+  else
+    books_.stretches_lost += 1;
+}
+
+Tally Recorder::total() const {
+  const std::lock_guard held(mutex_);
+  Tally all;
+  for (const auto& [way, tally] : books_.ways) all.add(tally);
+  return all;
+}
+
+Recorder::Books Recorder::books() const {
+  const std::lock_guard held(mutex_);
+  return books_;
+}
+
+}  // namespace tamis

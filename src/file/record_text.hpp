@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "file/record.hpp"
+
+namespace tamis {
+
+/// The counters of a file as lines for a terminal, each ending with a newline.
+std::string counters_text(const FileRecord& record);
+
+/// "write_all by two-phase", "read by sieve".
+std::string way_text(const Way& way);
+
+}  // namespace tamis

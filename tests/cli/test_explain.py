@@ -1,0 +1,179 @@
+"""tamis explain: its texts are golden, one file of tests/golden/explain for each.
+
+    tests/cli/test_explain.py --update      writes them anew; read what git diff says of them
+
+The first line of a file is the command, the others are what it prints.
+"""
+
+import difflib
+import json
+import shlex
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from job_documents import good_collective
+from support import ROOT, tamis
+
+GOLDEN = ROOT / "tests" / "golden" / "explain"
+INSTANT_S = 60  # on a busy machine; a walk over 10^10 pieces would take ten times as long
+
+
+def golden_files():
+    return sorted(GOLDEN.glob("*.txt"))
+
+
+def told(command):
+    """What the command prints; it is the whole of a golden file but for the first line."""
+    answer = tamis(*shlex.split(command)[1:])
+    return answer.stdout if answer.returncode == 0 else f"exit code {answer.returncode}\n{answer.stderr}"
+
+
+def update():
+    for path in golden_files():
+        command = path.read_text().splitlines()[0]
+        path.write_text(f"{command}\n{told(command)}")
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+class Golden(unittest.TestCase):
+    def test_every_text_is_as_it_was(self):
+        self.assertGreaterEqual(len(golden_files()), 10)
+        for path in golden_files():
+            with self.subTest(path.stem):
+                command, *wanted = path.read_text().splitlines()
+                got = told(command).splitlines()
+                difference = "\n".join(difflib.unified_diff(wanted, got, f"golden/{path.name}", "now", lineterm=""))
+                if difference:
+                    self.fail(f"\n$ {command}\n{difference}\n--update accepts it")
+
+    def test_the_page_shows_golden_texts(self):
+        page = (ROOT / "docs" / "explain.md").read_text()
+        shown = [block for block in page.split("```\n") if block.startswith("tamis explain --")]
+        self.assertGreaterEqual(len(shown), 3)
+        for text in shown:
+            self.assertIn(text, [path.read_text() for path in golden_files()])
+
+
+def decision(*words):
+    answer = tamis("explain", "--json", *words)
+    assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)["decision"]
+
+
+class Patterns(unittest.TestCase):
+    """What a description means, told by the bytes and pieces of rank 0."""
+
+    def shape(self, *pattern):
+        alone = decision("--read", "--alone", *pattern)
+        return alone["bytes"], alone["file_pieces"], alone["span"]
+
+    def test_each_says_how_many_bytes_in_how_many_pieces_over_what_span(self):
+        for pattern, shape in (
+            ("contiguous bytes=4KiB", (4096, 1, 4096)),
+            ("blocks piece=512 stride=4096 count=10", (5120, 10, 9 * 4096 + 512)),
+            ("cyclic piece=8 bytes=1k", (1024, 128, 127 * 64 + 8)),
+            ("block2d n=100 elem=8", (25 * 50 * 8, 25, (24 * 100 + 50) * 8)),
+            ("block3d n=8x4x6 elem=4", (4 * 2 * 3 * 4, 8, ((3 * 4 + 1) * 6 + 3) * 4)),
+            ("tile width=4 height=3 elem=2 columns=2 rows=4 overlap_x=1", (24, 3, (2 * 7 + 4) * 2)),
+            # Pieces of two copies that touch count as two.
+            ("list offsets=0,100 lengths=8,16 copies=2", (48, 4, 116 + 116)),
+            ("dataloop vector(10, stride 16, contig(4))", (40, 10, 9 * 16 + 4)),
+        ):
+            with self.subTest(pattern):
+                self.assertEqual(self.shape(pattern), shape)
+
+    def test_shares_of_the_ranks_fit_together(self):
+        for pattern in ("contiguous bytes=4KiB", "blocks piece=512 stride=4096 count=100",
+                        "cyclic piece=8 bytes=1k", "block2d n=101 elem=8", "block3d n=7x11x5 elem=4"):
+            with self.subTest(pattern):
+                answer = tamis("explain", "--write", "--hint", "romio_cb_write=enable", pattern)
+                self.assertIn("without holes", answer.stdout, answer.stderr)
+
+    def test_words_may_stand_apart_and_between_options(self):
+        apart = tamis("explain", "--write", "blocks", "piece=8", "stride=64", "count=9", "--alone")
+        quoted = tamis("explain", "--alone", "--write", "blocks piece=8 stride=64 count=9")
+        self.assertEqual(apart.stdout, quoted.stdout)
+        self.assertIn("9 pieces of 8 bytes", apart.stdout)
+
+    def test_neither_ranks_nor_pieces_are_walked_one_by_one_for_long(self):
+        for words in (
+            ("--ranks", "10000", "--nodes", "100", "--read", "block3d n=2000 elem=8"),
+            ("--alone", "--write", "blocks piece=8 stride=16 count=10000000000"),
+            ("--read", "cyclic piece=8 bytes=10000000000"),
+        ):
+            with self.subTest(words):
+                begun = time.monotonic()
+                self.assertTrue(decision(*words)["reason"])
+                self.assertLess(time.monotonic() - begun, INSTANT_S)
+
+
+class Mistakes(unittest.TestCase):
+    def test_each_is_told_in_a_line(self):
+        for words, said in (
+            ((), "a pattern is wanted"),
+            (("stripes piece=8",), 'no pattern "stripes", only: contiguous'),
+            (("contiguous",), "contiguous wants bytes="),
+            (("contiguous bytes=4X",), '"4X" is no number of bytes'),
+            (("contiguous bytes=0",), "bytes must be at least 1"),
+            (("contiguous bytes=8 piece=8",), "contiguous knows no piece=, only: begin, bytes, rank_stride"),
+            (("contiguous bytes=8 begin=-9",), "before the beginning of the file"),
+            (("blocks piece=8 stride=8E count=1",), "no number of bytes"),
+            (("blocks piece=1G stride=2G count=1000000000000",), "does not fit"),
+            (("dataloop vector(2, stride 8",), "dataloop"),
+            (("contiguous bytes=8", "--ranks", "0"), "ranks=0: wants 1 to"),
+            (("contiguous bytes=8", "--nodes", "9"), "more nodes than ranks"),
+            (("contiguous bytes=8", "--hint", "cb_nodes=many"), "hint cb_nodes=many: malformed"),
+            (("contiguous bytes=8", "--costs", "read_ns=fast"), "read_ns=fast is no time"),
+            (("contiguous bytes=8", "--profile", "/nowhere"), "/nowhere cannot be read"),
+            (("contiguous bytes=8", "--memory", "tile"), 'no memory pattern "tile"'),
+        ):
+            with self.subTest(words):
+                answer = tamis("explain", "--write", *words)
+                self.assertEqual(answer.returncode, 2, answer.stdout)
+                self.assertIn(said, answer.stderr)
+                self.assertEqual(answer.stderr.count("\n"), 1, answer.stderr)
+
+
+class Sources(unittest.TestCase):
+    def test_a_file_name_brings_the_hints_of_the_environment(self):
+        pattern = "cyclic piece=8 bytes=1M"
+        hints = {"TAMIS_HINTS": "*.h5:romio_cb_write=disable"}
+        self.assertIn("-> two-phase", tamis("explain", "--write", pattern, **hints).stdout)
+        told_of = tamis("explain", "--write", "--file", "a.h5", pattern, **hints).stdout
+        self.assertIn("-> every rank alone", told_of)
+        self.assertIn("disabled by hint", told_of)
+
+    def test_costs_come_from_a_profile(self):
+        with tempfile.TemporaryDirectory() as directory:
+            profile = Path(directory) / "scratch"
+            profile.write_text(
+                "tamis-profile 1\nmount /scratch\nfilesystem ext4\ndate 2026-01-01T00:00:00Z\nread_ns 1000\n"
+                "write_ns 2000\nread_byte_ns 0.5\nwrite_byte_ns 1.5\nlock_ns 3000\n"
+            )
+            answer = tamis("explain", "--write", "--alone", "--profile", profile, "contiguous bytes=1000")
+        self.assertIn("-> direct, about 3 us", answer.stdout, answer.stderr)
+        self.assertIn(f"(profile {profile})", answer.stdout)
+
+    def test_a_job_tells_what_was_decided(self):
+        with tempfile.TemporaryDirectory() as directory:
+            job = Path(directory) / "job.json"
+            document = good_collective()
+            job.write_text(json.dumps(document))
+            answer = tamis("explain", "--report", job)
+            as_json = tamis("explain", "--report", job, "--json")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        for file in document["files"]:
+            self.assertIn(file["name"], answer.stdout)
+            for access in file["accesses"]:
+                self.assertIn(access["text"].splitlines()[0], answer.stdout)
+        self.assertEqual(len(json.loads(as_json.stdout)["files"]), len(document["files"]))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--update"]:
+        update()
+    else:
+        unittest.main()

@@ -1,0 +1,132 @@
+"""tamis run --stats --explain --report --trace: what ranks did is what the words and documents say."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import BUILD, tamis
+
+MPIS = [mpi for mpi in ("mpich", "openmpi")
+        if shutil.which(f"mpiexec.{mpi}") and (BUILD / "lib" / f"libtamis-{mpi}.so").is_file()]
+RANKS = 3
+PIECES, PIECE = 500, 16
+
+# Every rank writes its pieces, which take turns, in one collective call; rank 1 also has a file of its own.
+PROGRAM = f"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {{
+  char* bytes = calloc({PIECES}, {PIECE});
+  char own[4000];
+  MPI_File file;
+  MPI_Datatype pieces;
+  int rank, ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Type_vector({PIECES}, {PIECE}, {PIECE} * ranks, MPI_BYTE, &pieces);
+  MPI_Type_commit(&pieces);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  MPI_File_set_view(file, rank * {PIECE}, MPI_BYTE, pieces, "native", MPI_INFO_NULL);
+  MPI_File_write_all(file, bytes, {PIECES} * {PIECE}, MPI_BYTE, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  snprintf(own, sizeof own, "%s.own", argv[1]);
+  if (rank == 1) {{
+    MPI_File_open(MPI_COMM_SELF, own, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    MPI_File_write_at(file, 100, bytes, 50, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+  }}
+  MPI_Type_free(&pieces);
+  MPI_Finalize();
+  return 0;
+}}
+"""
+
+
+@unittest.skipUnless(MPIS, "no MPI is built")
+class Seeing(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def run_program(self, mpi, *options):
+        source = self.directory / "program.c"
+        source.write_text(PROGRAM)
+        program = self.directory / f"program.{mpi}"
+        subprocess.run([f"mpicc.{mpi}", str(source), "-o", str(program)], check=True)
+        answer = tamis("run", *options, "--", f"mpiexec.{mpi}", "-n", str(RANKS), str(program),
+                       str(self.directory / "data"))
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return answer
+
+
+    def test_the_document_tells_what_all_ranks_did(self):
+        for mpi in MPIS:
+            report = self.directory / f"{mpi}.json"
+            report.write_text("an older job")
+            self.run_program(mpi, "--report", str(report))
+            job = json.loads(report.read_text())
+            self.assertEqual((job["format"], job["mpi"], job["ranks"]), (1, mpi, RANKS))
+            (file,) = job["files"]
+            self.assertEqual(file["name"], str(self.directory / "data"))
+            (way,) = file["ways"]
+            self.assertEqual((way["direction"], way["collective"]), ("write", True))
+            self.assertEqual(way["calls"], RANKS)
+            self.assertEqual(way["bytes_wanted"], RANKS * PIECES * PIECE)
+            self.assertEqual(way["bytes_moved"], RANKS * PIECES * PIECE)
+            self.assertEqual(way["bytes_written"], RANKS * PIECES * PIECE)
+            self.assertEqual(way["pieces"], RANKS * PIECES)
+            self.assertEqual(sum(way["request_sizes"]), way["reads"] + way["writes"])
+            self.assertEqual(sum(map(sum, file["pattern"]["written"])), RANKS * PIECES * PIECE)
+            self.assertEqual(len(file["pattern"]["written"]), RANKS)
+
+    def test_a_file_of_another_rank_alone_has_a_document_beside(self):
+        for mpi in MPIS:
+            report = self.directory / f"{mpi}.json"
+            self.run_program(mpi, "--report", str(report))
+            part = json.loads(Path(f"{report}.rank-1").read_text())
+            (file,) = part["files"]
+            self.assertEqual(file["ranks"], 1)
+            self.assertEqual([way["bytes_written"] for way in file["ways"]], [50])
+            self.assertFalse(Path(f"{report}.rank-2").exists())
+
+    def test_the_timeline_has_every_rank(self):
+        for mpi in MPIS:
+            trace = self.directory / f"{mpi}.trace.json"
+            self.run_program(mpi, "--trace", str(trace))
+            document = json.loads(trace.read_text())
+            events = [event for event in document["traceEvents"] if event["ph"] == "X"]
+            self.assertEqual({event["tid"] for event in events}, set(range(RANKS)))
+            self.assertIn("write", {event["name"] for event in events})
+            for event in events:
+                self.assertGreaterEqual(event["ts"], 0)
+                self.assertGreaterEqual(event["dur"], 0)
+            written = sum(event["args"]["bytes"] for event in events if event["name"] == "write")
+            self.assertEqual(written, RANKS * PIECES * PIECE)
+
+    def test_words_are_said_only_where_asked_for(self):
+        for mpi in MPIS:
+            self.assertNotIn("tamis:", self.run_program(mpi).stderr)
+            told = self.run_program(mpi, "--stats").stderr
+            self.assertIn("write_all by", told)
+            self.assertIn(f"{RANKS} calls", told)
+            self.assertNotIn("-> ", told)
+            told = self.run_program(mpi, "--explain").stderr
+            self.assertIn("-> ", told)
+            self.assertNotIn(f"{RANKS} calls", told)
+
+    def test_a_place_where_nothing_can_be_written_is_refused_before_the_start(self):
+        for place in (self.directory, self.directory / "missing" / "job.json"):
+            answer = tamis("run", "--report", str(place), "--", "true")
+            self.assertNotEqual(answer.returncode, 0)
+            self.assertIn(str(place), answer.stderr)
+            self.assertTrue(answer.stderr.startswith("tamis: "))
+
+
+if __name__ == "__main__":
+    unittest.main()
