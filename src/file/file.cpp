@@ -43,6 +43,7 @@ Task<bool> File::keep_record() {
     record.name = name_;
     record.path = path_;
     record.hints = hints_;
+    record.hint_sources = hint_sources_;
     record.storage = plan.storage;
     record.aggregators = plan.aggregators;
     return Status{};
@@ -145,8 +146,20 @@ Task<Status> File::renew_hints(std::vector<HintText> texts) {
   // The team is formed once: its split into nodes cannot change any more.
   wanted.tamis_pretend_nodes = hints_.tamis_pretend_nodes;
   wanted.tamis_shared_memory = hints_.tamis_shared_memory;
+  note_sources(texts);
   if (wanted == hints_) co_return Status{};
   co_return co_await start_engine(std::move(wanted));
+}
+
+// For the record only: what there is no memory for is left out.
+void File::note_sources(std::span<const HintText> texts) {
+  static_cast<void>(attempt([&] {
+    for (const HintText& text : texts) {
+      Hints trial;
+      if (apply_hints({&text, 1}, trial).empty()) hint_sources_[text.key] = text.source;
+    }
+    return Status{};
+  }));
 }
 
 Result<std::int64_t> File::size() { return driver_->size(); }

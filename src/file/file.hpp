@@ -3,7 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -111,6 +113,7 @@ class File {
   Task<Status> change_size(std::int64_t bytes, Status error,
                            Status (Driver::*change)(std::int64_t));
   Task<Status> renew_hints(std::vector<HintText> texts);
+  void note_sources(std::span<const HintText> texts);
   Access access_of(const AccessRequest& request) const;
   Task<Status> claim_rewriting();
   Status place(const AccessRequest& request, Access& access);
@@ -127,7 +130,8 @@ class File {
   std::unique_ptr<Recorder> recorder_;  // null: nothing is recorded
   std::unique_ptr<Engine> engine_;
   Hints hints_;
-  bool gives_locks_ = true;   // byte-range locks, when asked for one
+  std::map<std::string, std::string> hint_sources_;  // rank 0's: who said a hint last
+  bool gives_locks_ = true;                          // byte-range locks, when asked for one
   bool may_rewrite_ = false;  // this open holds the token: see claim_rewriting
   View view_;
   Layout first_copy_;            // the view's filetype once

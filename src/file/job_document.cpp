@@ -101,7 +101,12 @@ Json times_json(const FileRecord& file) {
 
 Json file_json(const JobFacts& job, const FileRecord& file) {
   Json hints = Json::object();
-  for (const HintText& hint : to_texts(file.hints)) hints[hint.key] = hint.value;
+  Json sources = Json::object();
+  for (const HintText& hint : to_texts(file.hints)) {
+    hints[hint.key] = hint.value;
+    const auto given = file.hint_sources.find(hint.key);
+    sources[hint.key] = given == file.hint_sources.end() ? "default" : given->second;
+  }
   Json ways = Json::array();
   for (const auto& [way, tally] : file.ways) ways.push_back(way_json(way, tally));
   return {{"name", file.name},
@@ -115,6 +120,7 @@ Json file_json(const JobFacts& job, const FileRecord& file) {
           {"incomplete", file.incomplete},
           {"amode", amode_text(file.amode)},
           {"hints", std::move(hints)},
+          {"hint_sources", std::move(sources)},
           {"aggregators", file.aggregators},
           {"window_bytes", file.window_bytes},
           {"stripe_bytes", file.storage.stripe_bytes},

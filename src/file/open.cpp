@@ -96,6 +96,7 @@ Task<Result<std::unique_ptr<File>>> File::open(std::unique_ptr<Comm> comm, OpenR
   if (!team.ok()) co_return team.status();
   file->team_ = std::move(*team);
   file->hints_ = std::move(hints);
+  file->note_sources(texts);
   status = co_await file->finish_opening(error, storages);
   if (!status.ok()) co_return status;
   co_return std::move(file);

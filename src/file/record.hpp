@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct FileRecord {
   int nodes = 0;
   int cores = 0;  ///< of a node
   Hints hints;
+  std::map<std::string, std::string> hint_sources;  ///< of those that somebody gave
   Capabilities storage;
   std::vector<std::int32_t> aggregators;
   std::int64_t window_bytes = 0;

@@ -60,7 +60,7 @@ class Seeing(unittest.TestCase):
         program = self.directory / f"program.{mpi}"
         subprocess.run([f"mpicc.{mpi}", str(source), "-o", str(program)], check=True)
         answer = tamis("run", *options, "--", f"mpiexec.{mpi}", "-n", str(RANKS), str(program),
-                       str(self.directory / "data"))
+                       str(self.directory / "data"), TAMIS_HINTS="*:cb_nodes=1")
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return answer
 
@@ -84,6 +84,8 @@ class Seeing(unittest.TestCase):
             self.assertEqual(sum(way["request_sizes"]), way["reads"] + way["writes"])
             self.assertEqual(sum(map(sum, file["pattern"]["written"])), RANKS * PIECES * PIECE)
             self.assertEqual(len(file["pattern"]["written"]), RANKS)
+            self.assertEqual(file["hint_sources"]["cb_nodes"], "TAMIS_HINTS")
+            self.assertEqual(file["hint_sources"]["romio_ds_read"], "default")
 
     def test_a_file_of_another_rank_alone_has_a_document_beside(self):
         for mpi in MPIS:
