@@ -59,7 +59,6 @@ class Account {
   Account() = default;
   explicit Account(Entry& entry) : entry_(&entry) {}
 
-  bool is_open() const { return entry_ != nullptr; }
   Way way() const { return entry_ != nullptr ? entry_->way : Way{}; }
   void shaped(const Shape& shape) const {
     if (entry_ != nullptr) entry_->shape = shape;

@@ -52,7 +52,7 @@ Outcome Engine::carry_out(const Access& access, Account account) {
 Outcome Engine::move_one_piece(const Access& access, Account account) {
   account.went(Route::alone, Method::direct);
   if (recorder_ != nullptr) [[unlikely]]
-    tell(access, {access.bytes, access.bytes, 1, 1, true}, account);
+    tell_method(access.direction, {access.bytes, access.bytes, 1, 1, true}, account);
   const Transfer piece{{access.file->offset_of(access.first), access.bytes},
                        access.buffer + access.memory->offset_of(0)};
   if (access.direction == Direction::read)
@@ -70,7 +70,7 @@ Outcome Engine::move_own(const Access& access, Account account) {
   const Shape shape = shape_of(access);
   const Choice choice = choose_method(access.direction, shape, plan_.hints, plan_.storage);
   account.went(Route::alone, choice.method);
-  if (recorder_ != nullptr) tell(access, shape, account);
+  if (recorder_ != nullptr) tell_method(access.direction, shape, account);
   const Means means{driver_, scratch_, plan_.hints, plan_.atomic, account};
   try {
     if (plan_.atomic) return move_atomically(access, choice.method, means);
@@ -109,26 +109,21 @@ Outcome Engine::move_atomically(const Access& access, Method method, const Means
 
 // What is said of a decision may not change it: where there is no memory for the words, there are
 // none.
-void Engine::tell(const Access& access, const Shape& shape, Account account) {
+template <typename Words>
+void Engine::tell(const Shape& shape, Account account, Words words) {
   account.shaped(shape);
   if (recorder_->knows(account.way(), shape)) return;
   static_cast<void>(attempt([&] {
-    const Choice choice = choose_method(access.direction, shape, plan_.hints, plan_.storage);
-    recorder_->learn(account.way(), shape,
-                     explain(access.direction, shape, choice, plan_.hints, plan_.storage));
+    recorder_->learn(account.way(), shape, words());
     return Status{};
   }));
 }
 
-void Engine::tell(const Access& access, const Strategy& strategy, const Survey& survey,
-                  Account account) {
-  const Shape shape = shape_of(access);
-  account.shaped(shape);
-  if (recorder_->knows(account.way(), shape)) return;
-  static_cast<void>(attempt([&] {
-    recorder_->learn(account.way(), shape, explain(survey, plan_, strategy));
-    return Status{};
-  }));
+void Engine::tell_method(Direction direction, const Shape& shape, Account account) {
+  tell(shape, account, [&] {
+    const Choice choice = choose_method(direction, shape, plan_.hints, plan_.storage);
+    return explain(direction, shape, choice, plan_.hints, plan_.storage);
+  });
 }
 
 Task<Outcome> Engine::collective(Access access) {
@@ -149,7 +144,8 @@ Task<Outcome> Engine::carry_out_together(const Access& access, Account account) 
   }
   const Strategy strategy = decide(survey, plan_);
   account.went(strategy.route, Method::nothing);
-  if (recorder_ != nullptr) tell(access, strategy, survey, account);
+  if (recorder_ != nullptr)
+    tell(shape_of(access), account, [&] { return explain(survey, plan_, strategy); });
   if (strategy.route == Route::nothing)
     co_return Outcome{0, access.error.ok() ? survey.worst : access.error};
   if (strategy.route == Route::two_phase) {

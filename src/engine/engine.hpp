@@ -35,8 +35,9 @@ class Engine {
   Outcome move_guarded(const Access& access, Method method, const Means& means);
   Outcome move_own(const Access& access, Account account);
   Outcome move_one_piece(const Access& access, Account account);
-  void tell(const Access& access, const Shape& shape, Account account);
-  void tell(const Access& access, const Strategy& strategy, const Survey& survey, Account account);
+  template <typename Words>
+  void tell(const Shape& shape, Account account, Words words);
+  void tell_method(Direction direction, const Shape& shape, Account account);
 
   Team& team_;
   Driver& driver_;

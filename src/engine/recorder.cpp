@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/attempt.hpp"
+
 namespace tamis {
 
 Entry Recorder::begin(Direction direction, bool collective) {
@@ -40,7 +42,11 @@ void Recorder::post(Entry& entry, const Access& access, const Outcome& outcome) 
 
   const std::lock_guard held(mutex_);
   const auto direction = static_cast<std::size_t>(access.direction);
-  tally_of(entry.way).add(tally);
+  // Without memory for a new way its sums are not kept; the access itself has not failed.
+  static_cast<void>(attempt([&] {
+    tally_of(entry.way).add(tally);
+    return Status{};
+  }));
   if (access.bytes > 0 && shape.ordered) {
     const Extent span = access.span();
     books_.offsets[direction].add(span.offset, span.end(), access.bytes);
@@ -77,10 +83,13 @@ void Recorder::learn(const Way& way, const Shape& shape, std::string text) {
 
 void Recorder::note(const Stretch& stretch) {
   const std::lock_guard held(mutex_);
-  if (books_.stretches.size() < wishes_.most_stretches)
+  // Called at the end of a Span's life, which may not throw.
+  const Status kept = attempt([&]() -> Status {
+    if (books_.stretches.size() == wishes_.most_stretches) return failure(Errc::no_memory, nullptr);
     books_.stretches.push_back(stretch);
-  else
-    books_.stretches_lost += 1;
+    return {};
+  });
+  if (!kept.ok()) books_.stretches_lost += 1;
 }
 
 Tally Recorder::total() const {
