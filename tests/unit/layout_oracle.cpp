@@ -1,8 +1,10 @@
 #include "layout_oracle.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -125,6 +127,9 @@ std::int64_t ByteMap::ub() const {
 void for_seeds(int count, const std::function<void(std::uint64_t)>& body) {
   const char* given = std::getenv("TAMIS_TEST_SEED");
   const std::uint64_t first = given != nullptr ? std::stoull(given) : std::random_device{}();
+  // Said before the work, so that a run that is ended for its length can be repeated as well.
+  fmt::print("{} seeds from {}\n", count, first);
+  std::fflush(stdout);
   for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("TAMIS_TEST_SEED=" + std::to_string(seed));
