@@ -5,10 +5,14 @@
    --path FILE  --bytes 4096  --calls 1000 (in a block)  --blocks 200 (pairs of blocks)
    --hint key=value ...
 
+   A third way in the same turns is a second file, opened with tamis_counters=enable: what counting
+   costs. An MPI-IO without such a hint shows by how much a second file differs.
+
    One JSON line per direction: medians in ns per call, the median, quartiles and the ratio of the
-   fastest blocks, and the heap allocations made by the MPI calls. Meant for one rank. Every byte is
-   checked: writes after each block, past the MPI; reads by their first and last word in each call
-   and whole in an untimed pass. */
+   fastest blocks, the heap allocations made by the MPI calls, and the ratio of the calls that are
+   counted to those that are not. Meant for one rank. Every byte is checked: writes after each
+   block, past the MPI; reads by their first and last word in each call and whole in an untimed
+   pass. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +21,11 @@
 #include "alloc_count.h"
 #include "bench.h"
 
+enum way { POSIX, MPI, COUNTED, WAYS };
+
 typedef struct {
-  MPI_File file;
-  int fd;
+  MPI_File file[WAYS]; /* none for POSIX */
+  int fd[WAYS];        /* POSIX and MPI have a file in common */
   int bytes, calls;
   uint32_t* buffer; /* one access */
   uint32_t* image;  /* the whole file, for checks */
@@ -49,54 +55,54 @@ static bool whole(const Job* job, const uint32_t* at, int call, uint32_t seed) {
   return ok;
 }
 
-static double write_block(Job* job, bool mpi, uint32_t seed) {
+static double write_block(Job* job, enum way way, uint32_t seed) {
   fill(job, seed);
   const double begin = now_seconds();
   for (int call = 0; call < job->calls; ++call) {
     const off_t at = (off_t)call * job->bytes;
     stamp(job, call, seed);
-    if (mpi) {
+    if (way != POSIX) {
       MPI_Status status;
-      job->wrong += MPI_File_write_at(job->file, at, job->buffer, job->bytes, MPI_BYTE, &status) !=
-                    MPI_SUCCESS;
+      job->wrong += MPI_File_write_at(job->file[way], at, job->buffer, job->bytes, MPI_BYTE,
+                                      &status) != MPI_SUCCESS;
     } else {
-      job->wrong += pwrite(job->fd, job->buffer, (size_t)job->bytes, at) != job->bytes;
+      job->wrong += pwrite(job->fd[way], job->buffer, (size_t)job->bytes, at) != job->bytes;
     }
   }
   return now_seconds() - begin;
 }
 
-static double read_block(Job* job, bool mpi, uint32_t seed) {
+static double read_block(Job* job, enum way way, uint32_t seed) {
   const double begin = now_seconds();
   for (int call = 0; call < job->calls; ++call) {
     const off_t at = (off_t)call * job->bytes;
-    if (mpi) {
+    if (way != POSIX) {
       MPI_Status status;
-      job->wrong += MPI_File_read_at(job->file, at, job->buffer, job->bytes, MPI_BYTE, &status) !=
-                    MPI_SUCCESS;
+      job->wrong += MPI_File_read_at(job->file[way], at, job->buffer, job->bytes, MPI_BYTE,
+                                     &status) != MPI_SUCCESS;
     } else {
-      job->wrong += pread(job->fd, job->buffer, (size_t)job->bytes, at) != job->bytes;
+      job->wrong += pread(job->fd[way], job->buffer, (size_t)job->bytes, at) != job->bytes;
     }
     job->wrong += !stamped(job, job->buffer, call, seed);
   }
   return now_seconds() - begin;
 }
 
-static void check_file(Job* job, uint32_t seed) {
+static void check_file(Job* job, enum way way, uint32_t seed) {
   const size_t all = (size_t)job->bytes * (size_t)job->calls;
   memset(job->image, 0xee, all);
-  pread_all(job->fd, job->image, all, 0);
+  pread_all(job->fd[way], job->image, all, 0);
   for (int call = 0; call < job->calls; ++call) {
     job->wrong += !whole(job, job->image + call * words(job), call, seed);
   }
 }
 
-static void check_reads(Job* job, uint32_t seed) {
+static void check_reads(Job* job, enum way way, uint32_t seed) {
   for (int call = 0; call < job->calls; ++call) {
     MPI_Status status;
     memset(job->buffer, 0xee, (size_t)job->bytes);
-    check_mpi(MPI_File_read_at(job->file, (MPI_Offset)call * job->bytes, job->buffer, job->bytes,
-                               MPI_BYTE, &status),
+    check_mpi(MPI_File_read_at(job->file[way], (MPI_Offset)call * job->bytes, job->buffer,
+                               job->bytes, MPI_BYTE, &status),
               "read_at");
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
@@ -104,36 +110,87 @@ static void check_reads(Job* job, uint32_t seed) {
   }
 }
 
-static void measure(Job* job, bool write, size_t blocks) {
-  double* times[2] = {malloc(blocks * sizeof(double)), malloc(blocks * sizeof(double))};
-  double* ratios = malloc(blocks * sizeof(double));
-  int64_t allocations = 0;
+typedef struct {
+  double* times[WAYS];  /* seconds, block by block */
+  double* ratios[WAYS]; /* to POSIX, or of COUNTED to MPI, block by block */
+  int64_t allocations;
+} Series;
+
+static void run_blocks(Job* job, bool write, size_t blocks, Series* series) {
   for (size_t block = 0; block < blocks; ++block) {
-    for (int turn = 0; turn < 2; ++turn) {
-      const bool mpi = (turn == 0) == (block % 2 == 0); /* neither side is always the first */
-      const uint32_t seed = write ? (uint32_t)(2 * block) + (mpi ? 1 : 2) : 0;
-      if (mpi) alloc_count_start();
-      times[mpi][block] = write ? write_block(job, mpi, seed) : read_block(job, mpi, seed);
-      if (mpi) allocations += alloc_count_stop().calls;
-      if (write) check_file(job, seed);
+    for (int turn = 0; turn < WAYS; ++turn) {
+      const enum way way = (enum way)((turn + (int)block) % WAYS); /* none is always first */
+      const uint32_t seed = write ? (uint32_t)(WAYS * block) + way + 1 : 0;
+      if (way == MPI) alloc_count_start();
+      series->times[way][block] = write ? write_block(job, way, seed) : read_block(job, way, seed);
+      if (way == MPI) series->allocations += alloc_count_stop().calls;
+      if (write) check_file(job, way, seed);
     }
-    ratios[block] = times[1][block] / times[0][block];
+    for (int way = MPI; way < WAYS; ++way)
+      series->ratios[way][block] = series->times[way][block] / series->times[way - 1][block];
   }
-  const double ns = 1e9 / job->calls;
-  const double posix = quantile(times[0], blocks, 0.5) * ns,
-               mpi = quantile(times[1], blocks, 0.5) * ns;
+}
+
+static void print_ratio(const char* name, Series* series, enum way way, size_t blocks) {
+  double* ratios = series->ratios[way];
+  printf("\"%s\":%.4f,\"%s_quartiles\":[%.4f,%.4f],", name, quantile(ratios, blocks, 0.5), name,
+         quantile(ratios, blocks, 0.25), quantile(ratios, blocks, 0.75));
+}
+
+static void measure(Job* job, bool write, size_t blocks) {
+  Series series = {0};
+  for (int way = 0; way < WAYS; ++way) {
+    series.times[way] = malloc(blocks * sizeof(double));
+    series.ratios[way] = malloc(blocks * sizeof(double));
+  }
+  run_blocks(job, write, blocks, &series);
   require(job->wrong == 0, "every access is whole and right");
-  printf(
-      "{\"program\":\"contig\",\"op\":\"%s\",\"bytes\":%d,\"calls\":%zu,\"mpi_ns\":%.1f,"
-      "\"posix_ns\":%.1f,\"ratio\":%.4f,\"ratio_quartiles\":[%.4f,%.4f],\"ratio_fastest\":%.4f,"
-      "\"allocations_per_call\":%.6f,\"verified\":true}\n",
-      write ? "write" : "read", job->bytes, blocks * (size_t)job->calls, mpi, posix,
-      quantile(ratios, blocks, 0.5), quantile(ratios, blocks, 0.25), quantile(ratios, blocks, 0.75),
-      times[1][0] / times[0][0], (double)allocations / ((double)blocks * job->calls));
+  const double ns = 1e9 / job->calls;
+  printf("{\"program\":\"contig\",\"op\":\"%s\",\"bytes\":%d,\"calls\":%zu,",
+         write ? "write" : "read", job->bytes, blocks * (size_t)job->calls);
+  const char* names[WAYS] = {"posix_ns", "mpi_ns", "counted_ns"};
+  for (int way = 0; way < WAYS; ++way)
+    printf("\"%s\":%.1f,", names[way], quantile(series.times[way], blocks, 0.5) * ns);
+  print_ratio("ratio", &series, MPI, blocks);
+  print_ratio("counted_ratio", &series, COUNTED, blocks);
+  /* quantile() has sorted the times */
+  printf("\"ratio_fastest\":%.4f,\"allocations_per_call\":%.6f,\"verified\":true}\n",
+         series.times[MPI][0] / series.times[POSIX][0],
+         (double)series.allocations / ((double)blocks * job->calls));
   fflush(stdout);
-  free(times[0]);
-  free(times[1]);
-  free(ratios);
+  for (int way = 0; way < WAYS; ++way) {
+    free(series.times[way]);
+    free(series.ratios[way]);
+  }
+}
+
+/* `path` anew, by the MPI and by the system. */
+static void open_both(Job* job, enum way way, const char* path, MPI_Info hints) {
+  unlink(path);
+  check_mpi(
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints, &job->file[way]),
+      "open");
+  job->fd[way] = open(path, O_RDWR);
+  require(job->fd[way] >= 0, path);
+}
+
+static void open_counted(Job* job, const char* path, MPI_Info hints) {
+  MPI_Info counted;
+  if (hints == MPI_INFO_NULL)
+    MPI_Info_create(&counted);
+  else
+    MPI_Info_dup(hints, &counted);
+  MPI_Info_set(counted, "tamis_counters", "enable");
+  open_both(job, COUNTED, path, counted);
+  MPI_Info_free(&counted);
+}
+
+/* All ways warm, pages there, and every byte of what MPI reads looked at. */
+static void warm_up(Job* job) {
+  for (int way = 0; way < WAYS; ++way) {
+    write_block(job, (enum way)way, 0);
+    if (way != POSIX) check_reads(job, (enum way)way, 0);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -150,19 +207,19 @@ int main(int argc, char** argv) {
   job.buffer = malloc((size_t)job.bytes);
   job.image = malloc((size_t)job.bytes * (size_t)job.calls);
   MPI_Info hints = option_hints(argc, argv);
-  unlink(path);
-  check_mpi(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints, &job.file),
-            "open");
-  job.fd = open(path, O_RDWR);
-  require(job.fd >= 0, path);
-  write_block(&job, true, 0); /* both ways warm, pages there */
-  write_block(&job, false, 0);
-  check_reads(&job, 0);
+  char counted_path[4096];
+  require(snprintf(counted_path, sizeof counted_path, "%s.counted", path) < 4096, "a shorter path");
+  open_both(&job, MPI, path, hints);
+  job.fd[POSIX] = job.fd[MPI];
+  open_counted(&job, counted_path, hints);
+  warm_up(&job);
   measure(&job, false, blocks);
   measure(&job, true, blocks);
-  close(job.fd);
-  check_mpi(MPI_File_close(&job.file), "close");
-  unlink(path);
+  for (int way = MPI; way < WAYS; ++way) {
+    close(job.fd[way]);
+    check_mpi(MPI_File_close(&job.file[way]), "close");
+    unlink(way == MPI ? path : counted_path);
+  }
   if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
   free(job.buffer);
   free(job.image);

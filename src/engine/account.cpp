@@ -21,9 +21,10 @@ Outcome Account::transfer_noted(Driver& driver, Direction direction,
                                 std::span<const Transfer> batch) const {
   if (batch.empty()) return {};
   const Extent hull = between(batch.front().file.offset, batch.back().file.end());
+  const bool is_rest = entry_->rest == Phase::transfer && entry_->sink == nullptr;
   Outcome outcome;
   {
-    const Span span(entry_, Phase::transfer, hull, direction);
+    const Span span(is_rest ? nullptr : entry_, Phase::transfer, hull, direction);
     outcome = driver.transfer(direction, batch);
   }
   for (std::int64_t begun = 0; !batch.empty() && begun <= outcome.bytes;) {

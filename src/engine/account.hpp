@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/tally.hpp"
@@ -49,6 +50,8 @@ struct Entry {
   Shape shape;  ///< of the rank's own bytes
   Tally tally;
   std::int64_t begun_ns = 0;
+  /// To which the time goes that no Span took: reading the clock is a good part of a small access.
+  std::optional<Phase> rest;
   StretchSink* sink = nullptr;  ///< null: nobody wants the timeline
 };
 
@@ -67,6 +70,9 @@ class Account {
     if (entry_ == nullptr) return;
     entry_->way.route = route;
     entry_->way.method = method;
+  }
+  void rest_goes_to(Phase phase) const {
+    if (entry_ != nullptr) entry_->rest = phase;
   }
   void count(std::int64_t Tally::*sum, std::int64_t n = 1) const {
     if (entry_ != nullptr) entry_->tally.*sum += n;
@@ -106,9 +112,13 @@ class Account {
   /// A byte-range lock, noted with the time it took to get it.
   RangeLock lock(Driver& driver, const Extent& range, LockKind kind) const {
     if (entry_ == nullptr || kind == LockKind::none) return {driver, range, kind};
-    entry_->tally.locks += 1;
-    const Span span(entry_, Phase::lock, range);
+    const Span span = locking(range);
     return {driver, range, kind};
+  }
+  /// The same for a lock that is taken while the Span lives.
+  Span locking(const Extent& range) const {
+    count(&Tally::locks);
+    return {entry_, Phase::lock, range};
   }
 
  private:

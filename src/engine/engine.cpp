@@ -51,13 +51,14 @@ Outcome Engine::carry_out(const Access& access, Account account) {
 
 Outcome Engine::move_one_piece(const Access& access, Account account) {
   account.went(Route::alone, Method::direct);
+  account.rest_goes_to(Phase::transfer);
   if (recorder_ != nullptr) [[unlikely]]
     tell_method(access.direction, {access.bytes, access.bytes, 1, 1, true}, account);
   const Transfer piece{{access.file->offset_of(access.first), access.bytes},
                        access.buffer + access.memory->offset_of(0)};
   if (access.direction == Direction::read)
     return account.transfer(driver_, Direction::read, {&piece, 1});
-  WriteGate::Plain plain(gate_, driver_, piece.file);
+  WriteGate::Plain plain(gate_, driver_, piece.file, account);
   if (!plain.status().ok()) return {0, plain.status()};
   Outcome outcome = account.transfer(driver_, Direction::write, {&piece, 1});
   plain.release();
@@ -86,7 +87,7 @@ Outcome Engine::move_guarded(const Access& access, Method method, const Means& m
     const WriteGate::Sieving sieving(gate_, team_.plain_writers());
     return move_alone(access, method, means);
   }
-  WriteGate::Plain plain(gate_, driver_, locked_range(access));
+  WriteGate::Plain plain(gate_, driver_, locked_range(access), means.account);
   if (!plain.status().ok()) return {0, plain.status()};
   Outcome outcome = move_alone(access, method, means);
   plain.release();
@@ -151,6 +152,7 @@ Task<Outcome> Engine::carry_out_together(const Access& access, Account account) 
   if (strategy.route == Route::two_phase) {
     const Status ready = co_await exchange_.prepare();
     if (ready.ok()) {
+      account.rest_goes_to(Phase::wait);
       Outcome outcome = co_await exchange_.run(access, strategy, survey, views_, account);
       co_return outcome;
     }

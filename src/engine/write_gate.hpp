@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "drivers/driver.hpp"
+#include "engine/account.hpp"
 
 namespace tamis {
 
@@ -28,14 +29,17 @@ class WriteGate {
   /// A plain write: while this lives no siever on the node starts, or `range` is locked.
   class Plain {
    public:
-    Plain(const Words& words, Driver& driver, const Extent& range) : mine_(words.mine) {
+    Plain(const Words& words, Driver& driver, const Extent& range, Account account)
+        : mine_(words.mine) {
       if (!words.always_lock) {
         mine_->fetch_add(1);
         if (words.sievers->load() == 0) return;
         mine_->fetch_sub(1);
       }
       mine_ = nullptr;
-      if (words.can_lock) lock_.emplace(driver, range, LockKind::exclusive);
+      if (!words.can_lock) return;
+      const auto span = account.locking(range);
+      lock_.emplace(driver, range, LockKind::exclusive);
     }
     ~Plain() { release(); }
     Plain(const Plain&) = delete;

@@ -47,7 +47,7 @@ int write_plainly(Node& node, std::size_t rank, std::int64_t offset, int rounds)
     auto value = static_cast<std::byte>(round);
     const Transfer one{{offset, 1}, &value};
     {
-      WriteGate::Plain plain(node.words(rank), *driver, one.file);
+      WriteGate::Plain plain(node.words(rank), *driver, one.file, {});
       lost += plain.status().ok() ? 0 : 1;
       static_cast<void>(driver->transfer(Direction::write, {&one, 1}));
     }
@@ -96,14 +96,14 @@ TEST(WriteGate, a_plain_write_takes_no_lock_while_nobody_sieves) {
   const std::unique_ptr<Driver> holder = node.open();
   const RangeLock elsewhere(*holder, {0, kBytes}, LockKind::exclusive);
   const std::unique_ptr<Driver> driver = node.open();
-  const WriteGate::Plain plain(node.words(0), *driver, {0, 1});  // would wait for ever
+  const WriteGate::Plain plain(node.words(0), *driver, {0, 1}, {});  // would wait for ever
   EXPECT_EQ(node.writing[0], 1U);
 }
 
 TEST(WriteGate, a_plain_write_is_over_when_it_is_released) {
   Node node;
   const std::unique_ptr<Driver> driver = node.open();
-  WriteGate::Plain plain(node.words(0), *driver, {0, 1});
+  WriteGate::Plain plain(node.words(0), *driver, {0, 1}, {});
   plain.release();
   EXPECT_EQ(node.writing[0], 0U);
   plain.release();
@@ -119,9 +119,9 @@ TEST(WriteGate, a_plain_write_locks_its_range_while_somebody_sieves_or_always) {
     const std::unique_ptr<Driver> driver = node.open();
     {
       const RangeLock elsewhere(*holder, {8, 8}, LockKind::exclusive);
-      const WriteGate::Plain refused(node.words(0), *driver, {10, 1});
+      const WriteGate::Plain refused(node.words(0), *driver, {10, 1}, {});
       EXPECT_FALSE(refused.status().ok());
-      const WriteGate::Plain beside(node.words(0), *driver, {16, 1});
+      const WriteGate::Plain beside(node.words(0), *driver, {16, 1}, {});
       EXPECT_TRUE(beside.status().ok());
     }
     EXPECT_EQ(node.writing[0], 0U);
@@ -133,7 +133,7 @@ TEST(WriteGate, without_locks_a_plain_write_goes_on) {
   node.can_lock = false;
   node.sievers = 1;
   const std::unique_ptr<Driver> driver = node.open();
-  const WriteGate::Plain plain(node.words(0), *driver, {0, 1});
+  const WriteGate::Plain plain(node.words(0), *driver, {0, 1}, {});
   EXPECT_TRUE(plain.status().ok());
 }
 

@@ -100,11 +100,12 @@ def fault_lines(results, places):
 
 def contig_table(gauges, places):
     headings = ["4 KiB at explicit offsets, one rank", "MPI ns", "POSIX ns", "ratio", "quartiles", "fastest blocks",
-                "allocations"]
+                "allocations", "counters on / off", "quartiles"]
     return headings, [[f"{line['mpi']} {line['implementation']} {line['op']} {places[line['directory']]}",
                        f"{line['mpi_ns']:.0f}", f"{line['posix_ns']:.0f}", f"{line['ratio']:.3f}",
                        "{:.3f}-{:.3f}".format(*line["ratio_quartiles"]), f"{line['ratio_fastest']:.3f}",
-                       f"{line['allocations_per_call']:g}"] for line in gauges]
+                       f"{line['allocations_per_call']:g}", f"{line['counted_ratio']:.3f}",
+                       "{:.3f}-{:.3f}".format(*line["counted_ratio_quartiles"])] for line in gauges]
 
 
 def bigvector_table(gauges, _places):
