@@ -163,7 +163,7 @@ Status Measurement::move(Driver& driver, Direction direction, std::span<const Tr
 Status Measurement::small_pieces(Which which, Direction direction) {
   std::vector<Transfer> batch(static_cast<std::size_t>(pieces_));
   for (int repeat = 0; repeat < kSmallBatches; ++repeat) {
-    std::int64_t offset = repeat * kPieces * kStride;
+    std::int64_t offset = std::int64_t{repeat} * kPieces * kStride;
     for (Transfer& transfer : batch) {
       transfer = {{offset, kSmall}, buffer_.data()};
       offset += kStride;

@@ -1,8 +1,8 @@
 // Says as JSON what Tamis would decide for an access that nobody makes: for `tamis explain`.
 //
 //   tamis-explain pattern=TEXT [memory=TEXT] [direction=write|read] [alone=1] [ranks=N] [nodes=N]
-//                 [cores=N] [locks=0] [profile=FILE] [costs=read_ns=N,...] [file=NAME]
-//                 [hint=KEY=VALUE ...]
+//                 [cores=N] [locks=0] [atomic=1] [filesystem=NAME] [profile=FILE]
+//                 [costs=read_ns=N,...] [file=NAME] [hint=KEY=VALUE ...]
 //
 // The decision and its words are the library's own. Exit code 2: what was asked makes no sense; the
 // reason is on stderr.
@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "drivers/posix/built_in_costs.hpp"
 #include "drivers/posix/profile.hpp"
 #include "file/hint_sources.hpp"
 #include "patterns.hpp"
@@ -39,9 +40,11 @@ struct Request {
   tamis::Direction direction = tamis::Direction::write;
   bool alone = false;
   bool locks = true;
+  bool atomic = false;
   int ranks = 8;
   int nodes = 1;
   int cores = 0;  ///< per node; 0: one for each rank
+  std::optional<std::string> filesystem;
   std::string profile;
   std::string costs;
   std::optional<std::string> file;
@@ -82,12 +85,16 @@ void apply(const Assignment& word, Request& request) {
     request.alone = number(word, 0, 1) == 1;
   } else if (key == "locks") {
     request.locks = number(word, 0, 1) == 1;
+  } else if (key == "atomic") {
+    request.atomic = number(word, 0, 1) == 1;
   } else if (key == "ranks") {
     request.ranks = number(word, 1, kMostRanks);
   } else if (key == "nodes") {
     request.nodes = number(word, 1, kMostRanks);
   } else if (key == "cores") {
     request.cores = number(word, 1, kMostRanks);
+  } else if (key == "filesystem") {
+    request.filesystem = value;
   } else if (key == "profile") {
     request.profile = value;
   } else if (key == "costs") {
@@ -106,6 +113,7 @@ Request parse(std::span<char*> words) {
   Request request;
   for (const char* word : words) apply(assignment(word), request);
   if (request.nodes > request.ranks) throw Unfit("there cannot be more nodes than ranks");
+  if (request.atomic && !request.locks) throw Unfit("atomic mode needs byte-range locks");
   return request;
 }
 
@@ -134,6 +142,24 @@ void read_profile(const std::string& name, tamis::Capabilities& storage) {
   storage.costs_source = "profile " + name;
 }
 
+/// As the posix driver finds them where nothing was measured.
+void set_built_in_costs(const Request& request, tamis::Capabilities& storage) {
+  const std::string filesystem = request.filesystem.value_or("ext4");
+  const tamis::FileSystemCosts* const costs = tamis::built_in_costs(filesystem);
+  if (costs == nullptr) {
+    std::string names;
+    for (const tamis::FileSystemName& one : tamis::file_system_names())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
+    throw Unfit(fmt::format("no costs of \"{}\" are built in, only of: {}", filesystem, names));
+  }
+  storage.read_ns = costs->read_ns;
+  storage.write_ns = costs->write_ns;
+  storage.byte_ns = costs->byte_ns;
+  storage.lock_ns = costs->lock_ns;
+  storage.costs_source =
+      fmt::format("built in for {}{}", filesystem, request.filesystem ? "" : "; see --filesystem");
+}
+
 void set_cost(const Assignment& word, tamis::Capabilities& storage) {
   constexpr double most = 1e10;
   double* const cost = word.key == "read_ns"    ? &storage.read_ns
@@ -153,7 +179,7 @@ void set_cost(const Assignment& word, tamis::Capabilities& storage) {
 
 tamis::Capabilities storage_of(const Request& request, const tamis::Hints& hints) {
   tamis::Capabilities storage{.name = "posix", .locks = request.locks};
-  storage.costs_source = "defaults; a job has those of its file system";
+  set_built_in_costs(request, storage);
   // As an open alone with the file finds it: the right to rewrite is a lock, or the user's word.
   storage.may_rewrite = request.locks || hints.tamis_locks == tamis::Switch::disable;
   if (!request.profile.empty()) read_profile(request.profile, storage);
@@ -189,6 +215,7 @@ tamis::Circumstances circumstances_of(const Request& request, const tamis::Hints
       .ranks = request.ranks,
       .cores = cores,
   };
+  plan.atomic = request.atomic;
   settle(plan, topology.node_count());
   return plan;
 }
@@ -221,7 +248,7 @@ Told explain_alone(const Request& request, int rank, const tamis::Circumstances&
   const RankAccess own(request, rank);
   const tamis::Shape shape = shape_of(own.access(request.direction));
   const tamis::Choice choice = choose_method(request.direction, shape, plan.hints, plan.storage);
-  return {explain(request.direction, shape, choice, plan.hints, plan.storage),
+  return {explain(request.direction, shape, choice, plan.hints, plan.storage, plan.atomic),
           {{"rank", rank},
            {"method", name(choice.method)},
            {"reason", choice.reason},
@@ -270,11 +297,12 @@ Told explain_together(const Request& request, const tamis::Circumstances& plan) 
 std::string assumptions(const tamis::Circumstances& plan) {
   const tamis::Capabilities& storage = plan.storage;
   return fmt::format(
-      "assumed: {} rank{} on {} node{}, {} core{} each; storage {} locks\n"
+      "assumed: {} rank{} on {} node{}, {} core{} each; storage {} locks{}\n"
       "  a read costs {:g} ns, a write {:g} ns, each byte {:g} ns more, a lock {:g} ns ({})",
       plan.ranks, plan.ranks == 1 ? "" : "s", plan.nodes, plan.nodes == 1 ? "" : "s", plan.cores,
-      plan.cores == 1 ? "" : "s", storage.locks ? "with" : "without", storage.read_ns,
-      storage.write_ns, storage.byte_ns, storage.lock_ns, storage.costs_source);
+      plan.cores == 1 ? "" : "s", storage.locks ? "with" : "without",
+      plan.atomic ? "; atomic mode" : "", storage.read_ns, storage.write_ns, storage.byte_ns,
+      storage.lock_ns, storage.costs_source);
 }
 
 int run(std::span<char*> words) {

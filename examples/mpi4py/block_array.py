@@ -1,13 +1,13 @@
 """A 3-D array in blocks: written collectively by all ranks, then read by every rank in slabs of another shape.
 
-usage: mpiexec -n N python block_array.py FILE
+usage: mpiexec -n N python block_array.py FILE [PLANES ROWS COLUMNS]
 """
 import sys
 
 import numpy as np
 from mpi4py import MPI
 
-SHAPE = (24, 36, 40)
+SHAPE = tuple(map(int, sys.argv[2:5])) or (24, 36, 40)
 
 
 def block_of(rank, ranks):

@@ -21,6 +21,7 @@ typedef struct tamis_counters {
   int64_t bytes_read;
   int64_t writes;
   int64_t bytes_written;
+  int64_t lists;           /* batches of requests handed to the driver of the storage */
   int64_t bytes_resent;    /* put into or taken out of other ranks' windows */
   int64_t bytes_messages;  /* of them, between nodes */
   int64_t bytes_announced; /* descriptions of views, to other nodes */

@@ -116,13 +116,13 @@ def store(target, text):
 
 
 def figure_line(figure):
-    low, high = (units.duration_ns(figure[key]) for key in ("low_ns", "high_ns"))
+    low, high = (units.duration(figure[key]) for key in ("low_ns", "high_ns"))
     size = f"{units.size(figure['bytes'])} " if figure["bytes"] else ""
     speed = ""
     if figure["bytes"] >= 2**16:
         speed = f", {units.rate(figure['bytes'], figure['median_ns'])}"
     title = f"{TITLES[figure['name']]}:"
-    return (f"  {title:<44} {size}{units.duration_ns(figure['median_ns'])}"
+    return (f"  {title:<44} {size}{units.duration(figure['median_ns'])}"
             f" ({low} to {high}; {figure['samples']} samples{speed})")
 
 
@@ -176,9 +176,9 @@ def list_profiles(library, write):
             write(f"{profile['file']}: ignored: {profile['defect']}")
             continue
         write(f"{profile['mount']} ({profile['filesystem']}), {units.age(profile['date'])}: "
-              f"read {units.duration_ns(profile['read_ns'])} + {1 / profile['read_byte_ns']:.2g} GB/s, "
-              f"write {units.duration_ns(profile['write_ns'])} + {1 / profile['write_byte_ns']:.2g} GB/s, "
-              f"lock {units.duration_ns(profile['lock_ns'])}")
+              f"read {units.duration(profile['read_ns'])} + {1 / profile['read_byte_ns']:.2g} GB/s, "
+              f"write {units.duration(profile['write_ns'])} + {1 / profile['write_byte_ns']:.2g} GB/s, "
+              f"lock {units.duration(profile['lock_ns'])}")
     return FAILED if any(profile["defect"] for profile in profiles) else 0
 
 

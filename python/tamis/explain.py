@@ -44,7 +44,10 @@ def add_arguments(explain):
     explain.add_argument("--cores", metavar="N", help="cores of each node (one for each rank)")
     explain.add_argument("--hint", action="append", default=[], metavar="KEY=VALUE", help="a hint in force")
     explain.add_argument("--file", metavar="NAME", help="also the hints of the environment for a file of that name")
+    explain.add_argument("--atomic", action="store_true", help="in atomic mode (MPI_File_set_atomicity)")
     costs = explain.add_mutually_exclusive_group()
+    costs.add_argument("--filesystem", metavar="NAME", help="costs a job finds there where none were measured: ext4 "
+                       "(the default), tmpfs, xfs, nfs, lustre, gpfs, other")
     costs.add_argument("--costs", metavar="read_ns=N,...", help="of the storage: read_ns, write_ns, byte_ns, lock_ns")
     costs.add_argument("--profile", metavar="FILE", help="the same from what tamis calibrate stored")
     explain.add_argument("--no-locks", action="store_true", help="the storage has no byte-range locks")
@@ -54,13 +57,15 @@ def add_arguments(explain):
 def helper_words(arguments):
     """The question as the helper takes it."""
     words = [f"pattern={' '.join(arguments.pattern)}", f"direction={arguments.direction}"]
-    for key in ("memory", "ranks", "nodes", "cores", "costs", "profile", "file"):
+    for key in ("memory", "ranks", "nodes", "cores", "filesystem", "costs", "profile", "file"):
         value = getattr(arguments, key)
         if value is not None:
             words.append(f"{key}={value}")
     words += [f"hint={hint}" for hint in arguments.hint]
     if arguments.alone:
         words.append("alone=1")
+    if arguments.atomic:
+        words.append("atomic=1")
     if arguments.no_locks:
         words.append("locks=0")
     return words

@@ -149,6 +149,7 @@ def calibrate(library, arguments):
 def main(prefix, words=None):
     own, command = split_at_dashes(sys.argv[1:] if words is None else words)
     arguments = make_parser().parse_args(own)
+    sys.stdout.reconfigure(errors="replace")  # for terminals that have no arrows and no µs
     try:
         return dispatch(Library(prefix), arguments, own, command)
     except UserError as error:

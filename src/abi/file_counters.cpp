@@ -19,6 +19,7 @@ tamis_counters counters_of(const Tally& tally) {
           .bytes_read = tally.bytes_read,
           .writes = tally.writes,
           .bytes_written = tally.bytes_written,
+          .lists = tally.lists,
           .bytes_resent = tally.bytes_resent,
           .bytes_messages = tally.bytes_messages,
           .bytes_announced = tally.bytes_announced,

@@ -16,6 +16,7 @@ constexpr std::array kFields = {
     TallyField{"bytes_read", &Tally::bytes_read},
     TallyField{"writes", &Tally::writes},
     TallyField{"bytes_written", &Tally::bytes_written},
+    TallyField{"lists", &Tally::lists},
     TallyField{"bytes_resent", &Tally::bytes_resent},
     TallyField{"bytes_messages", &Tally::bytes_messages},
     TallyField{"bytes_announced", &Tally::bytes_announced},

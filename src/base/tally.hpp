@@ -37,6 +37,7 @@ struct Tally {
   std::int64_t bytes_read = 0;
   std::int64_t writes = 0;
   std::int64_t bytes_written = 0;
+  std::int64_t lists = 0;            ///< batches handed to the driver; each may be many requests
   std::int64_t bytes_resent = 0;     ///< put into or taken out of other ranks' windows
   std::int64_t bytes_messages = 0;   ///< of those, sent between nodes
   std::int64_t bytes_announced = 0;  ///< descriptions of views

@@ -68,6 +68,11 @@ class Driver {
 
   virtual const Capabilities& capabilities() const = 0;
 
+  /// The type of the file system that holds the file, as the system's mount table calls it ("ext4",
+  /// "lustre"); empty where none does or it cannot be told. For people to read, not for plans; asks
+  /// anew each time. Throws std::bad_alloc.
+  virtual std::string filesystem() const { return {}; }
+
   /// Carries the batch out in order. Outcome::bytes counts the leading bytes of the batch that were
   /// moved. An ok status with fewer bytes than asked: the end of the file (reads only); what lies
   /// beyond is untouched in memory. A write is complete or has an error. Interrupted and short

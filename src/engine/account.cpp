@@ -20,6 +20,7 @@ std::int64_t first_request(std::span<const Transfer>& batch) {
 Outcome Account::transfer_noted(Driver& driver, Direction direction,
                                 std::span<const Transfer> batch) const {
   if (batch.empty()) return {};
+  entry_->tally.lists += 1;
   const Extent hull = between(batch.front().file.offset, batch.back().file.end());
   const bool is_rest = entry_->rest == Phase::transfer && entry_->sink == nullptr;
   Outcome outcome;

@@ -123,7 +123,7 @@ void Engine::tell(const Shape& shape, Account account, Words words) {
 void Engine::tell_method(Direction direction, const Shape& shape, Account account) {
   tell(shape, account, [&] {
     const Choice choice = choose_method(direction, shape, plan_.hints, plan_.storage);
-    return explain(direction, shape, choice, plan_.hints, plan_.storage);
+    return explain(direction, shape, choice, plan_.hints, plan_.storage, plan_.atomic);
   });
 }
 

@@ -54,8 +54,7 @@ void Recorder::post(Entry& entry, const Access& access, const Outcome& outcome) 
                                 std::max(ended_ns, begun_ns + 1) - opened_ns_, outcome.bytes);
 }
 
-bool Recorder::knows(const Way& way, const Shape& shape) {
-  const std::lock_guard held(mutex_);
+bool Recorder::count(const Way& way, const Shape& shape) {
   const auto is_met = [&](const DistinctAccess& known) {
     return known.way == way && known.bytes == shape.bytes && known.pieces == shape.file_blocks &&
            known.span == shape.span;
@@ -70,10 +69,16 @@ bool Recorder::knows(const Way& way, const Shape& shape) {
   return true;
 }
 
-void Recorder::learn(const Way& way, const Shape& shape, std::string text) {
+bool Recorder::knows(const Way& way, const Shape& shape) {
+  const std::lock_guard held(mutex_);
+  return count(way, shape);
+}
+
+void Recorder::learn(const Way& way, const Shape& shape, const std::string& text) {
   {
     const std::lock_guard held(mutex_);
-    if (books_.accesses.size() == kMostDistinct) return;
+    // Another thread may have met such an access meanwhile.
+    if (count(way, shape)) return;
     books_.accesses.push_back({way, shape.bytes, shape.file_blocks, shape.span, 1, text});
   }
   if (wishes_.decisions && wishes_.say) wishes_.say(text);

@@ -44,7 +44,7 @@ class Recorder final : public StretchSink {
   /// Such an access was decided on before; counts it.
   bool knows(const Way& way, const Shape& shape);
   /// What was decided for an access that it does not know.
-  void learn(const Way& way, const Shape& shape, std::string text);
+  void learn(const Way& way, const Shape& shape, const std::string& text);
   void note(const Stretch& stretch) override;
 
   struct Books {
@@ -66,6 +66,7 @@ class Recorder final : public StretchSink {
 
  private:
   Tally& tally_of(const Way& way);
+  bool count(const Way& way, const Shape& shape);
 
   RecordWishes wishes_;
   std::int64_t opened_ns_;

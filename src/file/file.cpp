@@ -46,6 +46,7 @@ Task<bool> File::keep_record() {
     record.hint_sources = hint_sources_;
     record.storage = plan.storage;
     record.aggregators = plan.aggregators;
+    if (team_->rank() == 0) record.filesystem = driver_->filesystem();
     return Status{};
   }));
   record.amode = amode_;

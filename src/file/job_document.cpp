@@ -112,6 +112,7 @@ Json file_json(const JobFacts& job, const FileRecord& file) {
   return {{"name", file.name},
           {"path", file.path},
           {"driver", file.storage.name},
+          {"filesystem", file.filesystem},
           {"ranks", file.ranks},
           {"nodes", file.nodes},
           {"opens", 1},

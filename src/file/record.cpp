@@ -137,8 +137,7 @@ void FileRecord::add(int rank, const Recorder::Books& books) {
   for (const auto& [way, sums] : books.ways) {
     Tally tally = sums;
     tally.slowest_ns = tally.total_ns;
-    const auto known =
-        std::ranges::find_if(ways, [&](const auto& entry) { return entry.first == way; });
+    const auto known = std::ranges::find(ways, way, &std::pair<Way, Tally>::first);
     if (known == ways.end())
       ways.emplace_back(way, tally);
     else

@@ -22,6 +22,7 @@ struct FileRecord {
   Hints hints;
   std::map<std::string, std::string> hint_sources;  ///< of those that somebody gave
   Capabilities storage;
+  std::string filesystem;  ///< type of the one that holds the file; empty: none, or not known
   std::vector<std::int32_t> aggregators;
   std::int64_t window_bytes = 0;
   std::int64_t opened_ns = 0;  ///< by rank 0's clock_ns()

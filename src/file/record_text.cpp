@@ -79,8 +79,10 @@ std::string way_text(const Way& way) {
 std::string counters_text(const FileRecord& record) {
   std::string text;
   const Text out = std::back_inserter(text);
-  fmt::format_to(out, "{}: {} ranks, {}, open for {}{}\n", record.name, record.ranks,
-                 record.storage.name, seconds_text(record.closed_ns - record.opened_ns),
+  const char* on = record.filesystem.empty() ? "" : " on ";
+  fmt::format_to(out, "{}: {} ranks, {}{}{}, open for {}{}\n", record.name, record.ranks,
+                 record.storage.name, on, record.filesystem,
+                 seconds_text(record.closed_ns - record.opened_ns),
                  record.incomplete ? "; a rank's part is missing" : "");
   if (record.ways.empty()) fmt::format_to(out, "  no data access\n");
   for (const auto& [way, tally] : record.ways) {

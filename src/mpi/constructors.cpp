@@ -88,8 +88,8 @@ Result<Dataloop> cyclic(const Dimension& d, const Dataloop& child) {
 
   const auto stride = checked_mul(block * d.processes, child.extent());
   if (!stride) return failure(Errc::arg, "a stride is larger than 64 bits can tell");
-  const Result<Dataloop> whole = Dataloop::vector(mine - 1, block, *stride, child);
-  const Result<Dataloop> end = block_at(last * block, short_count, child);
+  Result<Dataloop> whole = Dataloop::vector(mine - 1, block, *stride, child);
+  Result<Dataloop> end = block_at(last * block, short_count, child);
   if (!whole.ok()) return whole;
   if (!end.ok()) return end;
   const std::array displacements = {d.process * block * child.extent(), std::int64_t{0}};

@@ -10,7 +10,8 @@ namespace {
 constexpr double kVectorEntryNs = 60;
 
 double windows_of(std::int64_t bytes, std::int64_t window) {
-  return static_cast<double>((bytes + window - 1) / std::max<std::int64_t>(window, 1));
+  const std::int64_t windows = (bytes + window - 1) / std::max<std::int64_t>(window, 1);
+  return static_cast<double>(windows);
 }
 
 double list_cost(Direction direction, const Shape& shape, const Capabilities& storage) {

@@ -153,6 +153,14 @@ std::string locks_text(Method method, const Hints& hints, const Capabilities& st
              : "no lock, unless another rank of this file is sieving meanwhile";
 }
 
+/// What keeps an access whole in atomic mode.
+std::string atomic_text(Direction direction, const Shape& shape) {
+  return fmt::format(
+      "atomic mode: a {}lock over {} meanwhile, so that the access is whole",
+      direction == Direction::write ? "" : "shared ",
+      shape.ordered ? "it all, from its first byte to its last one," : "all of the file");
+}
+
 void add_candidate(std::string& text, Direction direction, const Shape& shape,
                    const Candidate& other, const Hints& hints) {
   if (other.refused != nullptr)
@@ -257,7 +265,7 @@ void try_hints(Changes& changes, const Survey& survey, const Circumstances& othe
   if (route != taken) changes.add(hint, name(route));
 }
 
-/// Hints that would have led another way, found by trying them.
+/// Hints and modes that would have led another way, found by trying them.
 Changes other_routes(const Survey& survey, const Circumstances& c, Route taken,
                      Direction direction) {
   const bool write = direction == Direction::write;
@@ -277,6 +285,9 @@ Changes other_routes(const Survey& survey, const Circumstances& c, Route taken,
   if (c.storage.can_read_back) trusting.ranks_cannot_rmw = 0;
   try_hints(changes, trusting, other, taken,
             "tamis_locks=disable, your word that nobody else writes the file");
+  other = c;
+  other.atomic = false;
+  try_hints(changes, survey, other, taken, "atomic mode off, by MPI_File_set_atomicity");
   return changes;
 }
 
@@ -301,7 +312,8 @@ std::string bytes_text(std::int64_t bytes) {
   constexpr std::array units = {Unit{"KiB", 0x1p10}, Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30},
                                 Unit{"TiB", 0x1p40}, Unit{"PiB", 0x1p50}, Unit{"EiB", 0x1p60}};
   // Small odd ones are told exactly: a piece of 1200 bytes is no piece of 1.2 KiB.
-  if (bytes < 1024 || (bytes < 10 * 1024 && bytes % 1024 != 0)) return counted(bytes, "byte");
+  if (bytes < 1024 || (bytes < std::int64_t{10} * 1024 && bytes % 1024 != 0))
+    return counted(bytes, "byte");
   std::size_t unit = 0;
   const auto amount = static_cast<double>(bytes);
   while (unit + 1 < units.size() && amount >= units[unit + 1].amount) ++unit;
@@ -311,12 +323,15 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 std::string explain(Direction direction, const Shape& shape, const Choice& choice,
-                    const Hints& hints, const Capabilities& storage) {
+                    const Hints& hints, const Capabilities& storage, bool atomic) {
   if (shape.bytes == 0) return fmt::format("{} alone: no bytes", verb(direction));
   std::string text = asked_text(direction, shape);
   add_decision(text, name(choice.method), choice.cost_ns, choice.reason);
   add_detail(text, requests_text(direction, shape, choice.method, hints));
-  if (direction == Direction::write) add_detail(text, locks_text(choice.method, hints, storage));
+  if (atomic)
+    add_detail(text, atomic_text(direction, shape));
+  else if (direction == Direction::write)
+    add_detail(text, locks_text(choice.method, hints, storage));
   for (const Candidate& other : candidates(direction, shape, hints, storage))
     if (other.method != choice.method && choice.method != Method::direct)
       add_candidate(text, direction, shape, other, hints);

@@ -411,7 +411,9 @@ TROUBLED = {
     "rewrites": lambda: job(rewriting_log()),
     "read_waste": lambda: job(checkpoint_file()),
     "lock_waiting": lambda: one_file([spent("write", locks=2000, ns={"lock": 400 * MS})]),
-    "two_phase_waits": lambda: one_file([spent("write", True, "exchange", ns={"wait": 900 * MS})]),
+    "two_phase_waits": lambda: job(
+        file("data.bin", [spent("write", True, "exchange", ns={"wait": 900 * MS})], aggregators=list(range(8))), cores=8
+    ),
     "small_windows": lambda: job(
         set_hint(file("data.bin", [spent("write", True, "exchange")], window_bytes=4096), "cb_buffer_size", 8192)
     ),

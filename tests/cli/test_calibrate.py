@@ -71,7 +71,7 @@ class Measuring(Case):
 
     def test_what_was_measured_is_told_with_its_spread(self):
         answer = self.calibrate(self.place, *SHORT)
-        self.assertRegex(answer.stdout, r"small reads: +512 bytes .* \(.* to .*; \d+ samples\)")
+        self.assertRegex(answer.stdout, r"small reads: +512 B .* \(.* to .*; \d+ samples\)")
         self.assertRegex(answer.stdout, r"large reads: +.*iB .*iB/s\)")
         self.assertIn(str(self.stored()[0]), answer.stdout)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from support import BUILD, ROOT, TAMIS, clean_environment, write_script
 
 sys.path.insert(0, str(ROOT / "python"))
-from tamis import doctor, library, ranks, units
+from tamis import doctor, library, ranks
 
 MPIS = [mpi for mpi in ("mpich", "openmpi")
         if shutil.which(f"mpiexec.{mpi}") and (BUILD / "lib" / f"libtamis-{mpi}.so").is_file()]
@@ -284,16 +284,6 @@ class Unbuilt(Case):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(answer.returncode, 2)
         self.assertIn("make build", answer.stderr)
-
-
-class Units(unittest.TestCase):
-    def test_sizes_times_and_ages(self):
-        self.assertEqual([units.parse_size(text) for text in ("7", "1k", "64M", "1GiB", "0.5g")],
-                         [7, 1024, 2**26, 2**30, 2**29])
-        self.assertEqual([units.size(count) for count in (512, 2**20, 1536)], ["512 bytes", "1 MiB", "1.5 KiB"])
-        self.assertEqual([units.duration_ns(time_ns) for time_ns in (450, 6000, 2e9)], ["450 ns", "6 us", "2 s"])
-        self.assertEqual(units.age("yesterday"), "of unknown age")
-        self.assertEqual(units.age("2999-01-01T00:00:00Z"), "from the future")
 
 
 if __name__ == "__main__":

@@ -129,6 +129,8 @@ class Mistakes(unittest.TestCase):
             (("contiguous bytes=8", "--hint", "cb_nodes=many"), "hint cb_nodes=many: malformed"),
             (("contiguous bytes=8", "--costs", "read_ns=fast"), "read_ns=fast is no time"),
             (("contiguous bytes=8", "--profile", "/nowhere"), "/nowhere cannot be read"),
+            (("contiguous bytes=8", "--filesystem", "ext5"), 'no costs of "ext5" are built in, only of: tmpfs, ext4'),
+            (("contiguous bytes=8", "--atomic", "--no-locks"), "atomic mode needs byte-range locks"),
             (("contiguous bytes=8", "--memory", "tile"), 'no memory pattern "tile"'),
         ):
             with self.subTest(words):
@@ -146,6 +148,16 @@ class Sources(unittest.TestCase):
         told_of = tamis("explain", "--write", "--file", "a.h5", pattern, **hints).stdout
         self.assertIn("-> every rank alone", told_of)
         self.assertIn("disabled by hint", told_of)
+
+    def test_the_costs_are_those_of_ext4_unless_another_file_system_is_named(self):
+        question = ("explain", "--write", "--alone", "blocks piece=64 stride=96 count=1000")
+        unnamed, ext4, lustre = (
+            tamis(*question, *words).stdout.splitlines()
+            for words in ((), ("--filesystem", "ext4"), ("--filesystem", "lustre"))
+        )
+        self.assertEqual(unnamed[:-1], ext4[:-1])
+        self.assertIn("(built in for ext4)", ext4[-1])
+        self.assertIn("a write 50000 ns", lustre[-1])
 
     def test_costs_come_from_a_profile(self):
         with tempfile.TemporaryDirectory() as directory:

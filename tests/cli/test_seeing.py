@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import BUILD, tamis
+from support import BUILD, TAMIS, python_with_packages, tamis
 
 MPIS = [mpi for mpi in ("mpich", "openmpi")
         if shutil.which(f"mpiexec.{mpi}") and (BUILD / "lib" / f"libtamis-{mpi}.so").is_file()]
@@ -47,6 +47,11 @@ int main(int argc, char** argv) {{
 """
 
 
+def filesystem_by_df(path):
+    answer = subprocess.run(["df", "--output=fstype", str(path)], check=True, text=True, stdout=subprocess.PIPE)
+    return answer.stdout.split()[-1]
+
+
 @unittest.skipUnless(MPIS, "no MPI is built")
 class Seeing(unittest.TestCase):
     def setUp(self):
@@ -64,7 +69,6 @@ class Seeing(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return answer
 
-
     def test_the_document_tells_what_all_ranks_did(self):
         for mpi in MPIS:
             report = self.directory / f"{mpi}.json"
@@ -74,6 +78,7 @@ class Seeing(unittest.TestCase):
             self.assertEqual((job["format"], job["mpi"], job["ranks"]), (1, mpi, RANKS))
             (file,) = job["files"]
             self.assertEqual(file["name"], str(self.directory / "data"))
+            self.assertEqual(file["filesystem"], filesystem_by_df(self.directory / "data"))
             (way,) = file["ways"]
             self.assertEqual((way["direction"], way["collective"]), ("write", True))
             self.assertEqual(way["calls"], RANKS)
@@ -96,6 +101,20 @@ class Seeing(unittest.TestCase):
             self.assertEqual(file["ranks"], 1)
             self.assertEqual([way["bytes_written"] for way in file["ways"]], [50])
             self.assertFalse(Path(f"{report}.rank-2").exists())
+
+    def test_a_report_can_be_made_of_it(self):
+        for mpi in MPIS:
+            report, page = self.directory / f"{mpi}.json", self.directory / f"{mpi}.html"
+            self.run_program(mpi, "--report", str(report))
+            answer = tamis(TAMIS, "report", report, "--html", page, "--text", command=python_with_packages(),
+                           COLUMNS="160", PYTHONIOENCODING="utf-8")
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+            place = f"posix on {filesystem_by_df(self.directory)}"
+            for words in (f"{self.directory}/data\n", f"{RANKS} ranks, RDWR|CREATE, {place}", "collective write, two-phase",
+                          f"{self.directory}/data.own\n", f"1 rank, WRONLY|CREATE, {place}", "independent write, direct"):
+                self.assertIn(words, answer.stdout)
+            self.assertRegex(answer.stdout, rf"two-phase +{RANKS} +23.4 KiB +23.4 KiB +0 B +1 +23.4 KiB")
+            self.assertIn("<figcaption>Who touched which part of the file", page.read_text(encoding="utf-8"))
 
     def test_the_timeline_has_every_rank(self):
         for mpi in MPIS:

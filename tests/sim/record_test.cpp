@@ -111,6 +111,7 @@ TEST(Record, of_an_exchange_tells_windows_requests_and_what_was_resent) {
   ASSERT_EQ(record.accesses.size(), 1U);
   EXPECT_EQ(job.keeper.said, std::vector{record.accesses[0].text});
   EXPECT_FALSE(record.incomplete);
+  EXPECT_EQ(record.filesystem, "");  // memory lies on none
 }
 
 TEST(Record, of_an_exchange_between_nodes_tells_messages_and_announcements) {

@@ -14,6 +14,7 @@ class RivalledDriver : public Driver {
   ~RivalledDriver() override { --open_drivers_; }
 
   const Capabilities& capabilities() const override { return inside_->capabilities(); }
+  std::string filesystem() const override { return inside_->filesystem(); }
   Outcome transfer(Direction direction, std::span<const Transfer> batch) override {
     if (direction == Direction::write) strike(batch);
     const Outcome outcome = inside_->transfer(direction, batch);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -359,6 +360,23 @@ TEST_F(PosixDriverTest, costs_follow_the_file_system) {
   script.magic = NFS_SUPER_MAGIC;
   const double remote = open()->capabilities().write_ns;
   EXPECT_GT(remote, 10 * local);
+}
+
+/// As coreutils read it from the mount table.
+std::string filesystem_by_df(const std::string& path) {
+  const std::string command = "df --output=fstype '" + path + "' | tail -n 1 | tr -d ' \n'";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text(64, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), pipe.get()));
+  return text;
+}
+
+TEST_F(PosixDriverTest, the_file_system_is_the_one_that_df_names) {
+  const auto driver = open();
+  EXPECT_EQ(driver->filesystem(), filesystem_by_df(path_));
+  EXPECT_FALSE(driver->filesystem().empty());
+  path_ = "/dev/full";
+  EXPECT_EQ(open({.read = true, .write = true})->filesystem(), "");
 }
 
 TEST_F(PosixDriverTest, a_block_device_has_the_size_of_its_end) {

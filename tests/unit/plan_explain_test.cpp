@@ -83,6 +83,37 @@ TEST(Explain, says_of_a_writer_who_locks_what) {
   EXPECT_TRUE(says(alone_text(Direction::write, shape, {}, shared), "a lock over it all"));
 }
 
+TEST(Explain, atomic_mode_locks_the_access_whatever_else_is_said) {
+  Shape shape = holes();
+  Hints trusting;
+  trusting.tamis_locks = Switch::disable;
+  for (const Hints& hints : {Hints{}, trusting}) {
+    const auto text = [&](Direction direction) {
+      const Choice choice = choose_method(direction, shape, hints, disk());
+      return explain(direction, shape, choice, hints, disk(), true);
+    };
+    EXPECT_TRUE(
+        says(text(Direction::write), "a lock over it all, from its first byte to its last"));
+    EXPECT_FALSE(says(text(Direction::write), "no lock"));
+    EXPECT_FALSE(says(text(Direction::write), "each window is locked"));
+    EXPECT_TRUE(says(text(Direction::read), "a shared lock over it all"));
+    shape.ordered = false;
+    EXPECT_TRUE(says(text(Direction::read), "a shared lock over all of the file"));
+    shape.ordered = true;
+  }
+}
+
+TEST(Explain, atomic_mode_keeps_ranks_from_moving_windows) {
+  Circumstances plan = four_ranks();
+  plan.atomic = true;
+  const std::string text = together_text(Direction::write, 64, 320, plan);
+  EXPECT_TRUE(says(text, "-> every rank alone")) << text;
+  EXPECT_TRUE(says(text, "atomic mode: every rank's access must appear whole")) << text;
+  EXPECT_TRUE(says(text, "atomic mode off, by MPI_File_set_atomicity (then two-phase)")) << text;
+  plan.hints.romio_cb_write = Switch::disable;
+  EXPECT_TRUE(says(together_text(Direction::write, 64, 320, plan), "no hint changes this"));
+}
+
 TEST(Explain, together_without_holes) {
   EXPECT_EQ(together_text(Direction::write, 64, 256, four_ranks()),
             "write together: 4 of 4 ranks have 65536 pieces of 64 bytes in 4 MiB of the file from "

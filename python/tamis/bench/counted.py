@@ -46,11 +46,14 @@ def sums_of(document, ranks):
     def sum_of(*names):
         return sum(way[name] for way in ways for name in names) / ranks
 
+    methods = sorted({way["method"] for way in ways if way["bytes_moved"]})
+    system_calls = sum_of("reads", "writes")
     return {"desired": sum_of("bytes_wanted"), "accessed": sum_of("bytes_read", "bytes_written"),
-            "operations": sum_of("reads", "writes"), "resent": sum_of("bytes_resent", "bytes_messages"),
-            "requests": sum_of("calls"), "windows": sum_of("windows"),
+            "operations": sum_of("lists") if methods == ["list"] else system_calls, "system_calls": system_calls,
+            "resent": sum_of("bytes_resent", "bytes_messages"), "requests": sum_of("calls"),
+            "windows": sum_of("windows"),
             "window_bytes": max((file["window_bytes"] for file in document["files"]), default=0),
-            "methods": sorted({way["method"] for way in ways if way["bytes_moved"]})}
+            "methods": methods}
 
 
 def count(mpi, table, method, scale, directory, limit_s):

@@ -54,8 +54,7 @@ def listed(_quantity, formula, counted):
     if "gather" in counted["methods"]:
         return ("without sieving the library packs small pieces of memory and makes a request of each run of the file "
                 f"or buffer; list I/O over single pieces would be {whole(formula['operations'])} lists.")
-    return ("POSIX has no call for a list of places: the library hands its driver lists of 64 pieces, and the driver "
-            "makes a system call for each run of the file.")
+    return "the library's lists end where its buffer does, too."
 
 
 def posix(_quantity, _formula, counted):
@@ -63,6 +62,13 @@ def posix(_quantity, _formula, counted):
 
 
 LIBRARY = dict(zip(METHODS, (posix, sieving, two_phase, listed)))
+
+
+def of_lists(counted):
+    """What was counted where the library's operations are lists."""
+    if counted["methods"] == ["list"]:
+        yield (f"list I/O: Tamis's operations are the lists it hands its driver; POSIX has no call for a list, so the "
+               f"driver made {whole(round(counted['system_calls'], 1))} system calls of them.")
 
 
 def of_paper(table, method, texts):

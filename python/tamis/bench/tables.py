@@ -71,6 +71,7 @@ class Row:
         if self.fault:
             yield f"{self.method}: the library's run: {self.fault} {self.found['detail']}".rstrip()
         elif self.found:
+            yield from differences.of_lists(self.found)
             yield from differences.of_library(self.method, self.formula, self.found,
                                               self.paired(self.by_formula, self.by_library))
 

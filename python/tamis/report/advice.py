@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from .finding import Action
+from ..units import numbered, share, size, times
+from .finding import Action, turns
 from .rules import RULES
-from .units import numbered, share, size, times
 
 # (from this share of the job's time in I/O on, severity)
 SEVERITIES = ((0.20, "costly"), (0.05, "worth a look"), (0.0, "minor"))
@@ -12,6 +12,7 @@ IDLE = 0.01  # of the job's whole time: with less in I/O, all of it is minor
 FAR = 5.0  # times the least that the storage needs: too far to say that all is well
 GOOD = "good"
 UNCLEAR = "unclear"  # slow, and no rule knows why
+WAITING = ("survey", "wait", "agree")  # phases that last until the slowest rank is there
 ORDER = ("broken", "costly", "worth a look", "minor", UNCLEAR, GOOD)
 
 
@@ -37,6 +38,17 @@ def severity_of(finding, part, job_part):
     return next(severity for least, severity in SEVERITIES if part >= least)
 
 
+def spent(study):
+    """What most of a file's time went to, where no rule says more."""
+    figures = study.all
+    waiting = sum(figures.ns[phase] for phase in WAITING)
+    if 2 * waiting < figures.total_ns:
+        phase, ns = max(figures.shares(), key=lambda entry: entry[1])
+        return [f"most of the time in {phase}: {share(ns, figures.total_ns)}"]
+    found = [f"{share(waiting, figures.total_ns)} of the time waiting for other ranks ({', '.join(WAITING)})"]
+    return found + turns(study.job)
+
+
 def nothing_wrong(study):
     """Said out loud where no rule finds anything, so that silence is not taken for ignorance."""
     figures, ratio = study.all, study.distance.ratio
@@ -53,8 +65,7 @@ def nothing_wrong(study):
         evidence.append(f"{times(ratio)} the time that the storage needs at least, by the cost model")
     if ratio and ratio >= FAR:
         severity, headline = UNCLEAR, "nothing that a rule knows to mend"
-        phase, ns = max(figures.shares(), key=lambda entry: entry[1])
-        evidence.append(f"most of the time in {phase}: {share(ns, figures.total_ns)}")
+        evidence += spent(study)
     return Advice("nothing", severity, 0, study.file.name, headline, ", ".join(evidence))
 
 

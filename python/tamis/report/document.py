@@ -223,7 +223,7 @@ class Costs:
 
     @property
     def measured(self):
-        return self.source.startswith("profile")
+        return self.source != "built-in"
 
 
 @dataclass(frozen=True)

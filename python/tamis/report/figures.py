@@ -82,7 +82,7 @@ class Distance:
         if self.measured:
             return f"The storage's figures were measured ({self.source}); the rest is the model's arithmetic."
         return (
-            f"An estimate: the storage's figures are {self.source} ones, not measured here; "
+            "An estimate: the storage's figures are built-in ones, not measured here; "
             "tamis calibrate PATH measures them."
         )
 

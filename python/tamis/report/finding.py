@@ -3,12 +3,13 @@
 import re
 from dataclasses import dataclass
 
+from ..units import duration, numbered, share
 from .figures import Figures, ideal_ns
-from .units import duration, share
 
 WORTHWHILE = 2.0  # times the least that the storage needs: below this pieces are no matter
 MATTERS = 0.05  # of the file's time: ways below this give no advice
-LIBRARY_FILES = re.compile(r"\.(h5|hdf5|hdf|he5|nc|nc4)$")
+HDF5_FILES = re.compile(r"\.(h5|hdf5|hdf|he5)$")
+NETCDF_FILES = re.compile(r"\.(nc|nc4)$")
 
 
 @dataclass(frozen=True)
@@ -72,17 +73,31 @@ def with_hints(study, hints):
 
 def is_library_file(study):
     """Whether HDF5 or netCDF stands between the program and MPI-IO, by the name."""
-    return LIBRARY_FILES.search(study.file.name) is not None
+    return any(kind.search(study.file.name) for kind in (HDF5_FILES, NETCDF_FILES))
 
 
 def collective_calls(study, direction):
     """How collective calls are asked for in what may stand between a program and MPI-IO."""
-    if not is_library_file(study):
-        return f"mpi4py: file.{direction.capitalize()}_at_all(offset, buffer)"
-    return (
-        "HDF5: H5Pset_dxpl_mpio(plist, H5FD_MPIO_COLLECTIVE); h5py: with dataset.collective:\n"
-        "netCDF-4: nc_var_par_access(file, variable, NC_COLLECTIVE); PnetCDF: the calls ending in _all"
+    if HDF5_FILES.search(study.file.name):
+        return "HDF5: H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE)\nh5py: with dataset.collective: ..."
+    if NETCDF_FILES.search(study.file.name):
+        return "netCDF-4: nc_var_par_access(file, variable, NC_COLLECTIVE)\nPnetCDF: the calls ending in _all"
+    return f"mpi4py: file.{direction.capitalize()}_at_all(offset, buffer)"
+
+
+def library_together(study, direction):
+    """What to do where the calls are not the program's own but the library's."""
+    text = (
+        f"tell the library that all ranks {direction} together: it then makes one collective call of each "
+        "transfer instead of one call for each piece"
     )
+    return Action(text, collective_calls(study, direction))
+
+
+def turns(job):
+    """[why ranks wait for each other whatever they do], where there are more of them than cores."""
+    cores = job.cores * job.nodes
+    return [f"{numbered(job.ranks, 'rank')} take turns on {numbered(cores, 'core')}"] if job.ranks > cores else []
 
 
 def least_ns(study, figures, direction):

@@ -5,7 +5,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import compare, pictures, units
+from .. import units
+from . import compare, pictures
 from .words import GLOSSARY, jobs_titles, lead, short_program, side_lines, way_name
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"

@@ -13,7 +13,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .units import BYTE_UNITS, duration, short_count, size
+from ..units import BYTE_UNITS, duration, short_count, size
 from .words import way_name
 
 COLOURS = {"read": "#2f86c8", "write": "#e2783c"}
@@ -104,7 +104,7 @@ def byte_axis(axis, most, label):
     ticks, unit = byte_ticks(most, 6)
     axis.set_ticks(ticks)
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / (1 << 10 * unit):g}"))
-    axis.set_label_text(f"{label} ({BYTE_UNITS[unit]})")
+    axis.set_label_text(label.format(BYTE_UNITS[unit]))
 
 
 def tints(direction):
@@ -140,7 +140,7 @@ def heat_map(axes, table, direction, study, figure, ink):
         interpolation="none",
         extent=(0, columns * pattern.column_bytes, ranks - 0.5, -0.5),
     )
-    byte_axis(axes.xaxis, columns * pattern.column_bytes, "offset in the file")
+    byte_axis(axes.xaxis, columns * pattern.column_bytes, "offset in the file ({})")
     axes.yaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
     axes.set_title(
         f"bytes {verb}, per {size(pattern.column_bytes)} of the file", loc="left", fontsize=10, color=ink.text
@@ -193,7 +193,7 @@ def timeline_picture(study, frame):
             axes.stairs(values, edges, color=COLOURS[direction], linewidth=1.4, label=direction)
     axes.set_xlim(0, edges[-1])
     axes.set_ylim(0, most * 1.08)
-    byte_axis(axes.yaxis, most * 1.08, "moved per second")
+    byte_axis(axes.yaxis, most * 1.08, "{} per second")
     axes.set_xlabel(f"since the file was opened ({unit})")
     legend(axes, frame.ink, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0)
     return Picture("time", "Over time", figure)
@@ -222,13 +222,15 @@ def requests_picture(study, frame):
         counts = study.of(direction).request_sizes
         places = [k + (turn - (len(used) - 1) / 2) * width for k in range(len(counts))]
         axes.bar(places, counts, width * 0.94, color=COLOURS[direction], label=f"in {direction} calls")
-        for place, height in zip(places, counts):
+        for k, height in enumerate(counts):
+            crowded = all(study.of(each).request_sizes[k] for each in ("read", "write"))
+            outward = 0.38 * width * (1 - 2 * turn) if crowded else 0
             if height:
                 axes.text(
-                    place,
+                    places[k] + outward,
                     height + most * 0.02,
                     short_count(height),
-                    ha="center",
+                    ha=("right", "left")[turn] if crowded else "center",
                     va="bottom",
                     color=frame.ink.text,
                     fontsize=7 if len(used) > 1 else 8,
@@ -257,7 +259,7 @@ def phases_picture(study, frame):
     begins = [0.0] * len(ways)
     for phase, colour in PHASE_COLOURS.items():
         lengths = [parts[phase] / scale for parts in shares]
-        if any(length * scale >= 0.001 * most for length in lengths):
+        if any(length * scale >= 0.004 * most for length in lengths):
             axes.barh(range(len(ways)), lengths, 0.62, left=begins, color=colour, label=phase)
         begins = [begin + length for begin, length in zip(begins, lengths)]
     for row, end in enumerate(begins):

@@ -6,6 +6,7 @@ shows it. Thresholds stand here, what all rules heed in finding.py. Hints are th
 
 from dataclasses import dataclass
 
+from ..units import count, duration, numbered, share, size, times
 from .figures import Figures
 from .finding import (
     Action,
@@ -16,13 +17,13 @@ from .finding import (
     found,
     is_library_file,
     is_slow,
+    library_together,
     model_gain,
     part,
     spends,
     ways_of,
     with_hints,
 )
-from .units import count, duration, numbered, share, size, times
 
 SMALL = 64 << 10  # bytes: calls and pieces below this cost more by their number than by their bytes
 MANY = 1000  # calls or pieces of a kind in a file
@@ -68,6 +69,8 @@ def independent_small(study):
         )
         alone = f"use larger calls: collect the bytes of many in a buffer, then one {called(direction, False)}"
         actions = [Action(together, collective_calls(study, direction)), Action(view)]
+        if is_library_file(study):
+            actions = [library_together(study, direction)]
         yield found(
             figures,
             f"{count(figures.calls)} independent {direction}s of {size(figures.mean_call)}",
@@ -86,12 +89,13 @@ def independent_strided(study):
             f"keep the view (MPI_File_set_view) and let all ranks call MPI_File_{direction}_all: where their "
             "pieces interleave, aggregators move large windows instead"
         )
+        action = Action(together, collective_calls(study, direction))
         pieces = f"{count(figures.pieces)} pieces of {size(figures.mean_piece)}"
         yield found(
             figures,
             f"independent {direction}s of scattered data: {pieces} in {numbered(figures.calls, 'call')}",
             model_gain(study, figures, direction),
-            Action(together, collective_calls(study, direction)),
+            library_together(study, direction) if is_library_file(study) else action,
         )
 
 
@@ -182,7 +186,9 @@ def more_aggregators(study):
 
 def two_phase_waits(study):
     for direction, figures in each_direction(study, is_two_phase):
-        if not spends(figures, WAIT_SHARE, "wait"):
+        more = more_aggregators(study)
+        idle = 0 if more else 1 - study.hands / study.file.ranks  # of ranks that take turns on the cores
+        if not spends(figures, idle + (1 - idle) * WAIT_SHARE, "wait"):
             continue
         late = (
             "there are aggregators enough, so ranks wait because others come late or bring more: give ranks "
@@ -192,7 +198,6 @@ def two_phase_waits(study):
             "if ranks' data do not interleave, try without aggregators",
             with_hints(study, f"romio_cb_{direction}=disable"),
         )
-        more = more_aggregators(study)
         yield found(
             figures,
             f"collective {direction}s waited {part(figures, 'wait')} of their time for other ranks",
@@ -434,7 +439,11 @@ RULES = (
     Rule("rewrites", f"≥ {REWRITE_SHARE} bytes read to be written back per byte wanted", rewrites),
     Rule("read_waste", f"≥ {READ_WASTE:g} bytes read per byte wanted, in {PIECES}", read_waste),
     Rule("lock_waiting", f"≥ {share(LOCK_SHARE, 1)} of writing time in locks", lock_waiting),
-    Rule("two_phase_waits", f"≥ {share(WAIT_SHARE, 1)} of two-phase time waiting for others", two_phase_waits),
+    Rule(
+        "two_phase_waits",
+        f"≥ {share(WAIT_SHARE, 1)} of two-phase time waiting for others, beyond what ranks that share cores must wait",
+        two_phase_waits,
+    ),
     Rule("small_windows", f"two-phase windows of < {size(SMALL_WINDOW)} because of cb_buffer_size", small_windows),
     Rule(
         "collective_talk",

@@ -1,15 +1,13 @@
 """The report as text: for a terminal with colours, for a pipe without."""
 
-import sys
-
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ..units import count, duration, moment, numbered, share, size, times
 from . import compare
-from .units import count, duration, moment, numbered, share, size, times
 from .words import jobs_titles, lead, side_lines, way_name
 
 STYLES = {
@@ -210,7 +208,6 @@ def show_comparison(console, studies):
 
 
 def show(studies, width):
-    sys.stdout.reconfigure(errors="replace")  # for terminals that have no arrows
     console = Console(width=max(60, width), highlight=False, markup=False, emoji=False, soft_wrap=False)
     if len(studies) > 1:
         show_comparison(console, studies)

@@ -1,8 +1,9 @@
 """The words of a report: what ways are called, and what each word means."""
 
-from .units import count, duration, numbered, size
+from ..units import count, duration, numbered, size
 
 LONGEST_TITLE = 48
+LATE = 0.01  # of the job's time: a file opened before that was opened at the beginning
 
 # What a report speaks of.
 GLOSSARY = (
@@ -41,11 +42,13 @@ def lead(study):
     """A FileStudy in a sentence: who, how, for how long."""
     file = study.file
     place = f"{file.driver} on {file.filesystem}" if file.filesystem else file.driver
+    began = f" from {duration(file.began * 1e9)} on" if file.began > LATE * study.job.seconds else ""
     opens = "" if file.opens == 1 else f", opened {count(file.opens)} times"
-    aggregators = f", {numbered(len(file.aggregators), 'aggregator')}" if file.ranks > 1 else ""
+    two_phase = any(way.route == "two_phase" for way in study.ways)
+    aggregators = f", {numbered(len(file.aggregators), 'aggregator')}" if two_phase else ""
     return (
-        f"{numbered(file.ranks, 'rank')}, {file.amode}, {place}, open for {duration(file.seconds * 1e9)} "
-        f"from {duration(file.began * 1e9)} on{opens}{aggregators}"
+        f"{numbered(file.ranks, 'rank')}, {file.amode}, {place}, open for {duration(file.seconds * 1e9)}"
+        f"{began}{opens}{aggregators}"
     )
 
 

@@ -76,6 +76,7 @@ class FaultyDriver : public Driver {
   FaultyDriver(std::unique_ptr<Driver> inside, FaultInjector& injector);
 
   const Capabilities& capabilities() const override { return capabilities_; }
+  std::string filesystem() const override { return inside_->filesystem(); }
   Outcome transfer(Direction direction, std::span<const Transfer> batch) override;
   Status sync() override;
   Result<std::int64_t> size() override;

@@ -1,6 +1,11 @@
 #include "drivers/posix/mounts.hpp"
 
+#include <fmt/format.h>
+#include <limits.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -72,6 +77,13 @@ Mount mount_of(std::string_view path) {
   std::string table;
   if (read_small_file("/proc/self/mountinfo", kLongestTable, table) != 0) return {};
   return mount_in(table, path);
+}
+
+std::string path_of(int fd) {
+  std::array<char, PATH_MAX> target;
+  const std::string link = fmt::format("/proc/self/fd/{}", fd);
+  const ssize_t length = readlink(link.c_str(), target.data(), target.size());
+  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
 }
 
 }  // namespace tamis

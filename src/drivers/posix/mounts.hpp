@@ -19,4 +19,7 @@ Mount mount_in(std::string_view table, std::string_view path);
 /// The same in this process's table; none where it cannot be read.
 Mount mount_of(std::string_view path);
 
+/// The path behind a descriptor, without links; empty where the system does not tell.
+std::string path_of(int fd);
+
 }  // namespace tamis

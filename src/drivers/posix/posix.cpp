@@ -1,50 +1,22 @@
 #include "drivers/posix/posix.hpp"
 
-#include <linux/magic.h>
-
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <new>
 #include <utility>
 
 #include "base/attempt.hpp"
+#include "drivers/posix/built_in_costs.hpp"
 #include "drivers/posix/errors.hpp"
 #include "drivers/posix/posix_driver.hpp"
 
 namespace tamis {
 namespace {
 
-/// What one transfer, one byte and one uncontended lock cost there, in ns. Orders of magnitude:
-/// planning compares them with each other, never with a clock.
-struct FileSystemCosts {
-  std::int64_t magic;
-  double read_ns;
-  double write_ns;
-  double byte_ns;
-  double lock_ns;
-};
-
-constexpr std::int64_t kLustreMagic = 0x0BD00BD0;
-constexpr std::int64_t kGpfsMagic = 0x47504653;
-// Measured where the file system was at hand (cached files, one process), else orders of magnitude.
-// A small write to ext4 costs ten times a read: it enters the journal.
-constexpr FileSystemCosts kOtherCosts{0, 700, 3000, 0.15, 1500};
-constexpr std::array kCosts = {
-    FileSystemCosts{TMPFS_MAGIC, 400, 450, 0.13, 1000},
-    FileSystemCosts{EXT4_SUPER_MAGIC, 450, 6000, 0.12, 1000},
-    FileSystemCosts{XFS_SUPER_MAGIC, 450, 3000, 0.12, 1000},
-    FileSystemCosts{NFS_SUPER_MAGIC, 200e3, 200e3, 1.0, 500e3},
-    FileSystemCosts{kLustreMagic, 50e3, 50e3, 0.5, 300e3},
-    FileSystemCosts{kGpfsMagic, 50e3, 50e3, 0.5, 300e3},
-};
-
 FileSystemCosts costs_of(const SystemCalls& calls, int fd) {
   struct statfs info = {};
-  if (calls.fstatfs(fd, &info) != 0) return kOtherCosts;
-  const auto magic = static_cast<std::int64_t>(info.f_type);
-  const auto* found = std::ranges::find(kCosts, magic, &FileSystemCosts::magic);
-  return found == kCosts.end() ? kOtherCosts : *found;
+  if (calls.fstatfs(fd, &info) != 0) return built_in_costs(kOtherFileSystem);
+  return built_in_costs(static_cast<std::int64_t>(info.f_type));
 }
 
 /// Directories have no bytes; pipes and sockets have no offsets, and opening a pipe can wait for

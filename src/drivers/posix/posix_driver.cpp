@@ -10,6 +10,7 @@
 
 #include "base/checked.hpp"
 #include "drivers/posix/errors.hpp"
+#include "drivers/posix/mounts.hpp"
 
 namespace tamis {
 namespace {
@@ -297,6 +298,11 @@ Status PosixDriver::unlock(const Extent& range) {
   if (range.empty()) return {};
   return held_.release(this, range,
                        [this](const Extent& free) { return set_kernel_lock(free, F_UNLCK); });
+}
+
+// A device has bytes of its own; the file system that holds its name does not keep them.
+std::string PosixDriver::filesystem() const {
+  return file_.capabilities.resizable ? mount_of(path_of(file_.fd)).type : std::string();
 }
 
 Status PosixDriver::close() {

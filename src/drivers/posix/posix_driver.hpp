@@ -32,6 +32,7 @@ class PosixDriver : public Driver {
   PosixDriver& operator=(const PosixDriver&) = delete;
 
   const Capabilities& capabilities() const override { return file_.capabilities; }
+  std::string filesystem() const override;
   Outcome transfer(Direction direction, std::span<const Transfer> batch) override;
   Status sync() override;
   Result<std::int64_t> size() override;

@@ -1,12 +1,9 @@
 #include "drivers/posix/profile_store.hpp"
 
 #include <fmt/format.h>
-#include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,14 +19,6 @@ constexpr std::size_t kLongestProfile = 64 << 10;
 bool is_directory(const std::string& path) {
   struct stat info = {};
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-/// The path behind a descriptor; empty where the system does not tell.
-std::string path_of(int fd) {
-  std::array<char, PATH_MAX> target;
-  const std::string link = fmt::format("/proc/self/fd/{}", fd);
-  const ssize_t length = readlink(link.c_str(), target.data(), target.size());
-  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
 }
 
 /// Why the file at `found.file` is ignored; empty: it is used, or not there.

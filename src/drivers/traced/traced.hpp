@@ -52,6 +52,7 @@ class TracedDriver : public Driver {
       : inside_(std::move(inside)), sink_(sink) {}
 
   const Capabilities& capabilities() const override { return inside_->capabilities(); }
+  std::string filesystem() const override { return inside_->filesystem(); }
   Outcome transfer(Direction direction, std::span<const Transfer> batch) override;
   Status sync() override;
   Result<std::int64_t> size() override;
