@@ -248,7 +248,7 @@ Told explain_alone(const Request& request, int rank, const tamis::Circumstances&
   const RankAccess own(request, rank);
   const tamis::Shape shape = shape_of(own.access(request.direction));
   const tamis::Choice choice = choose_method(request.direction, shape, plan.hints, plan.storage);
-  return {explain(request.direction, shape, choice, plan.hints, plan.storage, plan.atomic),
+  return {explain(request.direction, shape, choice, plan),
           {{"rank", rank},
            {"method", name(choice.method)},
            {"reason", choice.reason},
@@ -267,6 +267,7 @@ Json strategy_json(const tamis::Circumstances& plan, const tamis::Strategy& stra
                {"two_phase_ns", strategy.two_phase_ns},
                {"window_bytes", plan.window_bytes}};
   Json& realms = json["realms"] = Json::array();
+  if (strategy.route != tamis::Route::two_phase) return json;
   for (int i = 0; i < strategy.realms.count(); ++i) {
     const tamis::Extent realm = strategy.realms.realm(i);
     realms.push_back({{"rank", plan.aggregators[static_cast<std::size_t>(i)]},

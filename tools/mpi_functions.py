@@ -177,7 +177,13 @@ FORTRAN_CREATE_ERRHANDLER = (
 )
 
 # Functions of include/tamis/, with what a stub answers where no implementation can be had.
-OWN = {"tamis_version": "nothing", "tamis_host": "nothing", "tamis_file_counters": "error"}
+OWN = {
+    "tamis_version": "nothing",
+    "tamis_host": "nothing",
+    "tamis_file_counters": "error",
+    "tamis_file_ways": "error",
+    "tamis_file_way": "error",
+}
 
 
 def twin_of(name):

@@ -6,7 +6,7 @@ import sys
 import textwrap
 
 from .errors import UserError
-from .report import document
+from .report import merge
 
 EXAMPLES = """patterns: what each rank has in the file (sizes: 4096, 4k, 4KiB, 1M; bytes where no unit stands)
   contiguous bytes=4KiB                       one piece; rank r's stands behind rank r-1's
@@ -95,7 +95,7 @@ def recorded_json(job):
 
 
 def recorded_lines(job):
-    """The decisions of a job, file by file; the library keeps those of rank 0."""
+    """The decisions of a job, file by file; of each open the ones that its rank 0 has kept."""
     for file in job.files:
         yield f"{file.name}: {file.ranks} rank{'' if file.ranks == 1 else 's'}"
         if not file.accesses:
@@ -110,7 +110,7 @@ def explain(library, arguments, write):
     if arguments.report is not None:
         if arguments.pattern:
             raise UserError("--report tells what was decided in a job; a pattern has no place beside it")
-        job = document.load(arguments.report)
+        job = merge.load_job(arguments.report)
         if arguments.json:
             write(json.dumps(recorded_json(job), indent=1))
         else:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -18,10 +19,6 @@
 
 namespace tamis::abi {
 namespace {
-
-// In the order of Ledger::keep: what a job may fill memory and documents with.
-constexpr std::size_t kMostFiles = 1000;
-constexpr std::size_t kMostStretches = 20000;
 
 bool is_on(const char* value) {
   const std::string_view text = value == nullptr ? "" : value;
@@ -47,11 +44,17 @@ std::string host_name() {
   return name.data();
 }
 
-void write(const std::string& path, const std::string& text) {
+using Document = void(const JobFacts&, const KeptRecords&, std::ostream&);
+
+void write(const std::string& path, Document document, const JobFacts& job,
+           const KeptRecords& records) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
+  const Status written = attempt([&] {
+    document(job, records, file);
+    return Status{};
+  });
   file.close();
-  if (!file) say(fmt::format("{} could not be written", path).c_str());
+  if (!written.ok() || !file) say(fmt::format("{} could not be written", path).c_str());
 }
 
 }  // namespace
@@ -74,6 +77,7 @@ void Ledger::start() {
   job_.host = host_name();
   host().Comm_rank(MPI_COMM_WORLD, &job_.rank);
   host().Comm_size(MPI_COMM_WORLD, &job_.ranks);
+  stretches_.emplace(std::max(kMostEvents / job_.ranks, kLeastEvents));
   job_.began_ns = clock_ns();
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   job_.began = std::chrono::duration<double>(now).count();
@@ -87,7 +91,7 @@ RecordWishes Ledger::wishes(const std::string& name) {
   wishes.counters = wishes_.stats || !wishes_.report.empty();
   wishes.decisions = wishes_.explain;
   wishes.timeline = !wishes_.trace.empty();
-  wishes.most_stretches = kMostStretches;
+  wishes.stretches = stretches_ ? &*stretches_ : nullptr;
   if (wishes.decisions)
     wishes.say = [name](const std::string& text) {
       say(fmt::format("{}: {}", name, text).c_str());
@@ -103,7 +107,7 @@ void Ledger::keep(FileRecord record) {
     say(text.c_str());
   }
   const bool documents = !wishes_.report.empty() || !wishes_.trace.empty();
-  if (documents && files_.size() < kMostFiles) files_.push_back(std::move(record));
+  if (documents) records_.keep(std::move(record));
 }
 
 void Ledger::finish() {
@@ -115,11 +119,15 @@ void Ledger::finish() {
 
 void Ledger::write_documents() {
   const std::lock_guard held(mutex_);
-  if (files_.empty() && job_.rank != 0) return;
+  if (records_.files().empty() && job_.rank != 0) return;
   job_.ended_ns = clock_ns();
+  if (records_.left_out() > 0)
+    say(fmt::format("{} files are not in the documents of this job: its first {} are kept",
+                    records_.left_out(), kMostFiles)
+            .c_str());
   const std::string part = job_.rank == 0 ? "" : fmt::format(".rank-{}", job_.rank);
-  if (!wishes_.report.empty()) write(wishes_.report + part, job_document(job_, files_));
-  if (!wishes_.trace.empty()) write(wishes_.trace + part, trace_document(job_, files_));
+  if (!wishes_.report.empty()) write(wishes_.report + part, write_job_document, job_, records_);
+  if (!wishes_.trace.empty()) write(wishes_.trace + part, write_trace_document, job_, records_);
 }
 
 }  // namespace tamis::abi

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "file/job_document.hpp"
 #include "file/record.hpp"
@@ -33,11 +33,18 @@ class Ledger final : public RecordKeeper {
   static void finish();
   void write_documents();
 
+  // What a job may fill memory and documents with. A rank gets its share of the events, but at
+  // least so many.
+  static constexpr std::size_t kMostFiles = 1000;
+  static constexpr std::int64_t kMostEvents = 400'000;
+  static constexpr std::int64_t kLeastEvents = 1000;
+
   std::mutex mutex_;
   bool started_ = false;
   SeeingWishes wishes_;
   JobFacts job_;
-  std::vector<FileRecord> files_;
+  std::optional<StretchBudget> stretches_;
+  KeptRecords records_{kMostFiles};
 };
 
 }  // namespace tamis::abi

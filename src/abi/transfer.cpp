@@ -41,7 +41,6 @@ Outcome carry_out(const Call& call, File& file, AccessRequest& request) {
   if (has(call.kind, kCollectiveBit)) {
     return complete(file.access_all(std::move(request)), file.comm());
   }
-  if (!request.error.ok()) return {.bytes = 0, .status = request.error};
   return file.access(request);
 }
 

@@ -21,6 +21,7 @@ constexpr std::array kFields = {
     TallyField{"bytes_messages", &Tally::bytes_messages},
     TallyField{"bytes_announced", &Tally::bytes_announced},
     TallyField{"windows", &Tally::windows},
+    TallyField{"aggregators", &Tally::aggregators},
     TallyField{"rewrites", &Tally::rewrites},
     TallyField{"bytes_rewritten", &Tally::bytes_rewritten},
     TallyField{"gaps", &Tally::gaps},
@@ -46,17 +47,19 @@ const char* name(Phase phase) {
 
 void Tally::add(const Tally& other) {
   for (const TallyField& field : kFields) this->*field.sum += other.*field.sum;
-  for (std::size_t i = 0; i < kSizes; ++i) request_sizes[i] += other.request_sizes[i];
+  for (std::size_t direction = 0; direction < request_sizes.size(); ++direction)
+    for (std::size_t i = 0; i < kSizes; ++i)
+      request_sizes[direction][i] += other.request_sizes[direction][i];
   for (std::size_t i = 0; i < kPhases; ++i) phase_ns[i] += other.phase_ns[i];
   slowest_ns = std::max(slowest_ns, other.slowest_ns);
   memory = std::max(memory, other.memory);
 }
 
-void Tally::count_request(Direction direction, std::int64_t bytes) {
+void Tally::count_request(Direction direction, std::int64_t asked, std::int64_t moved) {
   const bool write = direction == Direction::write;
   (write ? writes : reads) += 1;
-  (write ? bytes_written : bytes_read) += bytes;
-  request_sizes[size_class(bytes)] += 1;
+  (write ? bytes_written : bytes_read) += moved;
+  request_sizes[static_cast<std::size_t>(direction)][size_class(asked)] += 1;
 }
 
 std::span<const TallyField> tally_fields() { return kFields; }

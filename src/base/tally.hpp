@@ -11,13 +11,13 @@ namespace tamis {
 
 /// Where an access spends its time.
 enum class Phase : std::uint8_t {
-  survey,    ///< ranks tell each other what they are about to do
+  survey,    ///< ranks tell each other what they are about to do, and wait until all have
   announce,  ///< owners on other nodes learn of views
   pack,      ///< bytes are copied between the user's memory and buffers
-  wait,      ///< for other ranks, while windows are exchanged
+  wait,      ///< for other ranks, while windows are exchanged: nothing could be done meanwhile
   transfer,  ///< requests to the file system
   lock,      ///< byte-range locks, waiting for them included
-  agree,     ///< ranks tell each other how it ended
+  agree,     ///< ranks tell each other how it ended, and wait until all have
 };
 inline constexpr std::size_t kPhases = 7;
 const char* name(Phase phase);
@@ -42,19 +42,25 @@ struct Tally {
   std::int64_t bytes_messages = 0;   ///< of those, sent between nodes
   std::int64_t bytes_announced = 0;  ///< descriptions of views
   std::int64_t windows = 0;          ///< of sieves and of collective accesses
+  std::int64_t aggregators = 0;      ///< ranks that moved windows for others; known once gathered
   std::int64_t rewrites = 0;         ///< windows that were read, changed and written back
   std::int64_t bytes_rewritten = 0;  ///< read for that
-  std::int64_t gaps = 0;             ///< holes between the pieces of a rank
-  std::int64_t bytes_gaps = 0;
+  std::int64_t gaps = 0;             ///< requests that began beyond the end of the last one of the
+                                     ///< same access
+  std::int64_t bytes_gaps = 0;       ///< left out by them
   std::int64_t locks = 0;
   std::int64_t total_ns = 0;
-  std::array<std::int64_t, kSizes> request_sizes{};
+  std::array<std::array<std::int64_t, kSizes>, 2> request_sizes{};  ///< of each direction
   std::array<std::int64_t, kPhases> phase_ns{};
   std::int64_t slowest_ns = 0;  ///< the greatest total of a rank
   std::int64_t memory = 0;      ///< the most buffer memory a rank held
 
   void add(const Tally& other);
-  void count_request(Direction direction, std::int64_t bytes);
+  /// A request for `asked` bytes that moved `moved` of them.
+  void count_request(Direction direction, std::int64_t asked, std::int64_t moved);
+  std::span<const std::int64_t, kSizes> sizes(Direction direction) const {
+    return request_sizes[static_cast<std::size_t>(direction)];
+  }
   std::int64_t& time(Phase phase) { return phase_ns[static_cast<std::size_t>(phase)]; }
   std::int64_t time(Phase phase) const { return phase_ns[static_cast<std::size_t>(phase)]; }
 };

@@ -1,5 +1,7 @@
 #include "engine/account.hpp"
 
+#include <algorithm>
+
 namespace tamis {
 namespace {
 
@@ -15,8 +17,8 @@ std::int64_t first_request(std::span<const Transfer>& batch) {
 
 }  // namespace
 
-// What was not moved any more (an error, the end of the file) was asked for all the same, up to the
-// request in which that happened.
+// Where something was not moved any more (an error, the end of the file), the request in which that
+// happened was made, and those behind it were not.
 Outcome Account::transfer_noted(Driver& driver, Direction direction,
                                 std::span<const Transfer> batch) const {
   if (batch.empty()) return {};
@@ -25,16 +27,28 @@ Outcome Account::transfer_noted(Driver& driver, Direction direction,
   const bool is_rest = entry_->rest == Phase::transfer && entry_->sink == nullptr;
   Outcome outcome;
   {
-    const Span span(is_rest ? nullptr : entry_, Phase::transfer, hull, direction);
+    Span span(is_rest ? nullptr : entry_, Phase::transfer, hull, direction);
     outcome = driver.transfer(direction, batch);
+    span.moved(outcome.bytes);
   }
   for (std::int64_t begun = 0; !batch.empty() && begun <= outcome.bytes;) {
+    const std::int64_t offset = batch[0].file.offset;
     const std::int64_t bytes = first_request(batch);
     if (begun == outcome.bytes && begun > 0 && outcome.status.ok()) break;
-    entry_->tally.count_request(direction, bytes);
+    note_request(direction, {offset, bytes}, std::min(bytes, outcome.bytes - begun));
     begun += bytes;
   }
   return outcome;
+}
+
+void Account::note_request(Direction direction, const Extent& asked, std::int64_t moved) const {
+  Tally& tally = entry_->tally;
+  tally.count_request(direction, asked.length, moved);
+  if (entry_->requested_until >= 0 && asked.offset > entry_->requested_until) {
+    tally.gaps += 1;
+    tally.bytes_gaps += asked.offset - entry_->requested_until;
+  }
+  entry_->requested_until = asked.end();
 }
 
 }  // namespace tamis

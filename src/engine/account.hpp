@@ -28,13 +28,16 @@ struct Way {
   bool operator==(const Way&) const = default;
 };
 
-/// One stretch of a rank's time.
+/// One stretch of a rank's time: a phase of an access, or all of one.
 struct Stretch {
   Phase phase = Phase::wait;
   std::int64_t begin_ns = 0;  ///< by clock_ns()
   std::int64_t length_ns = 0;
-  Extent file{};  ///< of a transfer or a lock
+  Extent file{};  ///< of a transfer or a lock, from its first to its last byte
   Direction direction = Direction::read;
+  bool is_call = false;     ///< a whole access; then its phase means nothing
+  bool collective = false;  ///< of a whole access
+  std::int64_t bytes = 0;   ///< moved by a transfer or a whole access
 };
 
 /// Hears of every stretch, in the order in which they end.
@@ -52,7 +55,8 @@ struct Entry {
   std::int64_t begun_ns = 0;
   /// To which the time goes that no Span took: reading the clock is a good part of a small access.
   std::optional<Phase> rest;
-  StretchSink* sink = nullptr;  ///< null: nobody wants the timeline
+  std::int64_t requested_until = -1;  ///< end of the last request to the file system
+  StretchSink* sink = nullptr;        ///< null: nobody wants the timeline
 };
 
 /// Where the engine notes what an access costs on this rank. The usual one is empty: it notes
@@ -96,11 +100,36 @@ class Account {
     }
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
+    void moved(std::int64_t bytes) { stretch_.bytes = bytes; }
 
    private:
     Entry* entry_;
     Stretch stretch_;
   };
+
+  /// An exchange is stepped whenever something may have happened. What lies between its steps goes
+  /// to Phase::wait.
+  class Steps {
+   public:
+    explicit Steps(Entry* entry) : entry_(entry) {
+      if (entry_ != nullptr) rested_since_ns_ = clock_ns();
+    }
+    void begin() {
+      if (entry_ == nullptr) return;
+      const Stretch rest{Phase::wait, rested_since_ns_, clock_ns() - rested_since_ns_};
+      entry_->tally.time(Phase::wait) += rest.length_ns;
+      if (entry_->sink != nullptr && rest.length_ns >= kLeastTold) entry_->sink->note(rest);
+    }
+    void end() {
+      if (entry_ != nullptr) rested_since_ns_ = clock_ns();
+    }
+
+   private:
+    static constexpr std::int64_t kLeastTold = 1000;  // of a timeline
+    Entry* entry_;
+    std::int64_t rested_since_ns_ = 0;
+  };
+  Steps steps() const { return Steps(entry_); }
   Span time(Phase phase) const { return {entry_, phase}; }
 
   /// Driver::transfer, noted: its time, and each request it makes of the batch.
@@ -124,6 +153,7 @@ class Account {
  private:
   Outcome transfer_noted(Driver& driver, Direction direction,
                          std::span<const Transfer> batch) const;
+  void note_request(Direction direction, const Extent& asked, std::int64_t moved) const;
 
   Entry* entry_ = nullptr;
 };

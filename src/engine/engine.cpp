@@ -123,7 +123,7 @@ void Engine::tell(const Shape& shape, Account account, Words words) {
 void Engine::tell_method(Direction direction, const Shape& shape, Account account) {
   tell(shape, account, [&] {
     const Choice choice = choose_method(direction, shape, plan_.hints, plan_.storage);
-    return explain(direction, shape, choice, plan_.hints, plan_.storage, plan_.atomic);
+    return explain(direction, shape, choice, plan_);
   });
 }
 
@@ -138,9 +138,10 @@ Task<Outcome> Engine::collective(Access access) {
 
 Task<Outcome> Engine::carry_out_together(const Access& access, Account account) {
   if (team_.size() == 1) co_return carry_out(access, account);
-  Survey survey = survey_of(access, team_.rank(), views_.is_new(), plan_.hints, plan_.storage);
+  Survey survey;
   {
     const auto span = account.time(Phase::survey);
+    survey = survey_of(access, team_.rank(), views_.is_new(), plan_.hints, plan_.storage);
     survey = co_await team_.agree(survey);
   }
   const Strategy strategy = decide(survey, plan_);
@@ -152,7 +153,6 @@ Task<Outcome> Engine::carry_out_together(const Access& access, Account account) 
   if (strategy.route == Route::two_phase) {
     const Status ready = co_await exchange_.prepare();
     if (ready.ok()) {
-      account.rest_goes_to(Phase::wait);
       Outcome outcome = co_await exchange_.run(access, strategy, survey, views_, account);
       co_return outcome;
     }

@@ -146,10 +146,14 @@ Task<Outcome> Exchange::move(Run& run) {
     // Both parts go on side by side: neither may keep the other from answering other ranks.
     Driven<bool> serving(server.serve());
     Driven<bool> shipping(shipper.ship());
+    Account::Steps steps = run.account.steps();
     co_await until([&] {
+      steps.begin();
       const bool served = serving.advance();
       const bool shipped = shipping.advance();
-      return shipped && (served || serving.advance());
+      const bool done = shipped && (served || serving.advance());
+      steps.end();
+      return done;
     });
     static_cast<void>(serving.take() && shipping.take());
   }

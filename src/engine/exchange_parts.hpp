@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "engine/exchange.hpp"
+#include "layout/cursor.hpp"
 
 namespace tamis {
 
@@ -17,9 +18,6 @@ struct Shipment {
   std::int64_t bytes = 0;
 };
 Shipment cut(const Layout& file, std::int64_t first, std::int64_t bytes, const Extent& window);
-
-/// Coverage of a shipment.
-Coverage coverage_of(const Layout& file, const Shipment& shipment);
 
 /// Copies a shipment between a window's memory and a contiguous message; `to_window` says which
 /// way.

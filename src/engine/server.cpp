@@ -55,9 +55,10 @@ Task<bool> Exchange::Server::end(std::int64_t round) {
 
 Coverage Exchange::Server::declared_far(const Extent& window) const {
   Coverage coverage;
-  for (const auto& [rank, remote] : run_.views.remote())
-    if (remote.bytes > 0)
-      coverage.add(coverage_of(remote.file, cut(remote.file, remote.first, remote.bytes, window)));
+  for (const auto& [rank, remote] : run_.views.remote()) {
+    const Shipment shipment = cut(remote.file, remote.first, remote.bytes, window);
+    coverage.add(cover(remote.file, shipment.first, shipment.bytes));
+  }
   return coverage;
 }
 

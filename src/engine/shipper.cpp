@@ -14,12 +14,6 @@ Shipment cut(const Layout& file, std::int64_t first, std::int64_t bytes, const E
   return {from, to - from};
 }
 
-Coverage coverage_of(const Layout& file, const Shipment& shipment) {
-  if (shipment.bytes == 0) return {};
-  Cursor cursor(file, shipment.first);
-  return cover(cursor, shipment.bytes);
-}
-
 void copy_message(const Layout& file, const Shipment& shipment, const Extent& window,
                   std::byte* window_memory, std::byte* message, bool to_window) {
   Layout shifted = file;
@@ -62,8 +56,8 @@ void Exchange::Shipper::declare(int realm, std::int64_t round) {
   if (window.empty() || !run_.team.beside_me(owner)) return;
   const WindowUse use = run_.staging.use(realm, run_.staging.uses(realm) + round);
   const Access& access = run_.access;
-  use.state->declare(
-      coverage_of(*access.file, cut(*access.file, access.first, access.bytes, window)));
+  const Shipment shipment = cut(*access.file, access.first, access.bytes, window);
+  use.state->declare(cover(*access.file, shipment.first, shipment.bytes));
   const auto all = static_cast<std::uint32_t>(run_.team.seats());
   if (use.state->declared.fetch_add(1) + 1 == all) run_.team.ring(run_.team.seat_of(owner));
 }

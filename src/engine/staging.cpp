@@ -24,11 +24,17 @@ void replace_if(std::atomic<std::int64_t>& word, std::int64_t value, Better bett
   }
 }
 
+void add_to(std::atomic<std::uint64_t>& sum, Residue term) {
+  std::uint64_t seen = sum.load();
+  while (!sum.compare_exchange_weak(seen, (Residue(seen) + term).value())) {
+  }
+}
+
 }  // namespace
 
 void WindowState::declare(const Coverage& coverage) {
   bytes.fetch_add(coverage.bytes);
-  balance.fetch_add(coverage.balance);
+  add_to(balance, coverage.balance);
   replace_if(first, coverage.first, std::less<>());
   replace_if(last, coverage.last, std::greater<>());
 }
@@ -36,7 +42,7 @@ void WindowState::declare(const Coverage& coverage) {
 Coverage WindowState::collect() {
   declared.store(0);
   return {.bytes = bytes.exchange(0),
-          .balance = balance.exchange(0),
+          .balance = Residue(balance.exchange(0)),
           .first = first.exchange(kNone),
           .last = last.exchange(std::numeric_limits<std::int64_t>::min())};
 }

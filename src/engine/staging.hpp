@@ -23,7 +23,7 @@ struct alignas(64) WindowState {
   std::atomic<std::int64_t> valid_until;  ///< reads: bytes of the file before this offset are there
   // What the ranks declared for the coming use:
   std::atomic<std::int64_t> bytes;
-  std::atomic<std::uint64_t> balance;
+  std::atomic<std::uint64_t> balance;  ///< a Residue
   std::atomic<std::int64_t> first;
   std::atomic<std::int64_t> last;
 

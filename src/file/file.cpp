@@ -95,7 +95,9 @@ Task<Status> File::set_atomicity(bool atomic, Status error) {
                     "atomic mode needs byte-range locks, which this storage refuses");
   Status status = co_await agree_status(*team_, error, atomic ? 1 : 0);
   if (status.code == Errc::not_same) status.note = "ranks give different atomicity flags";
-  if (status.ok()) engine_->set_atomic(atomic);
+  if (!status.ok() || atomic == engine_->plan().atomic) co_return status;
+  engine_->set_atomic(atomic);
+  if (recorder_ != nullptr) recorder_->forget_decisions();
   co_return status;
 }
 
@@ -211,7 +213,14 @@ Outcome File::access(const AccessRequest& request) {
   Access access = access_of(request);
   const Status placed = place(request, access);
   if (!placed.ok()) [[unlikely]]
-    return {0, placed};
+    return refuse(placed, access);
+  return engine_->independent(access);
+}
+
+/// An access that cannot be carried out is heard of all the same: it counts as a call and an error.
+Outcome File::refuse(const Status& error, Access& access) {
+  access.error = error;
+  access.bytes = 0;
   return engine_->independent(access);
 }
 

@@ -118,6 +118,7 @@ class File {
   Task<Status> claim_rewriting();
   Status place(const AccessRequest& request, Access& access);
   Status place_at(std::int64_t start, Access& access) const;
+  Outcome refuse(const Status& error, Access& access);
 
   std::unique_ptr<Comm> comm_;
   std::string name_;

@@ -1,7 +1,11 @@
 #include "file/job_document.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <nlohmann/json.hpp>
+#include <ostream>
+#include <string_view>
 
 #include "file/file.hpp"
 #include "file/record_text.hpp"
@@ -11,15 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr std::array kDirections = {Direction::read, Direction::write};
-
-const char* text_of(Direction direction) {
-  return direction == Direction::write ? "write" : "read";
-}
-
-const char* text_of(Route route) {
-  constexpr std::array names = {"nothing", "alone", "two_phase"};
-  return names[static_cast<std::size_t>(route)];
-}
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -40,17 +35,24 @@ std::string amode_text(unsigned amode) {
   return text;
 }
 
+Json sizes_json(const Tally& tally) {
+  Json sums = Json::array();
+  for (std::size_t i = 0; i < Tally::kSizes; ++i)
+    sums.push_back(tally.request_sizes[0][i] + tally.request_sizes[1][i]);
+  return sums;
+}
+
 Json way_json(const Way& way, const Tally& tally) {
-  const bool alone = way.route == Route::alone;
-  Json json = {{"direction", text_of(way.direction)},
+  const WayNames words = names(way);
+  Json json = {{"direction", words.direction},
                {"collective", way.collective},
-               {"route", text_of(way.route)},
-               {"method", way.route == Route::two_phase ? "exchange"
-                          : alone                       ? name(way.method)
-                                                        : "nothing"}};
+               {"route", words.route},
+               {"method", words.method}};
   for (const TallyField& field : tally_fields())
     if (field.sum != &Tally::total_ns) json[field.name] = tally.*field.sum;
-  json["request_sizes"] = tally.request_sizes;
+  json["request_sizes"] = sizes_json(tally);
+  json["read_sizes"] = tally.sizes(Direction::read);
+  json["write_sizes"] = tally.sizes(Direction::write);
   Json& times = json["ns"] = Json::object();
   for (std::size_t i = 0; i < kPhases; ++i) times[name(static_cast<Phase>(i))] = tally.phase_ns[i];
   times["total"] = tally.total_ns;
@@ -62,7 +64,7 @@ Json way_json(const Way& way, const Tally& tally) {
 Json accesses_json(const FileRecord& file) {
   Json list = Json::array();
   for (const DistinctAccess& access : file.accesses)
-    list.push_back({{"direction", text_of(access.way.direction)},
+    list.push_back({{"direction", names(access.way).direction},
                     {"collective", access.way.collective},
                     {"calls", access.calls},
                     {"bytes", access.bytes},
@@ -133,6 +135,7 @@ Json file_json(const JobFacts& job, const FileRecord& file) {
             {"source", file.storage.costs_source}}},
           {"ways", std::move(ways)},
           {"accesses", accesses_json(file)},
+          {"accesses_left_out", file.accesses_left_out},
           {"pattern", pattern_json(file)},
           {"timeline", times_json(file)}};
 }
@@ -151,36 +154,82 @@ Json facts_json(const JobFacts& job) {
 
 /// What is no UTF-8 in names is replaced rather than refused.
 std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json event(const Stretch& stretch, std::size_t file, std::int32_t rank, std::int64_t began_ns) {
-  Json json = {{"name", name(stretch.phase)},
-               {"ph", "X"},
-               {"pid", file},
-               {"tid", rank},
-               {"ts", static_cast<double>(stretch.begin_ns - began_ns) / 1e3},
-               {"dur", static_cast<double>(stretch.length_ns) / 1e3}};
-  if (stretch.phase == Phase::transfer || stretch.phase == Phase::lock)
-    json["args"] = {{"offset", stretch.file.offset}, {"bytes", stretch.file.length}};
-  if (stretch.phase == Phase::transfer) json["name"] = text_of(stretch.direction);
-  return json;
+/// The events of a timeline, one after the other.
+class Events {
+ public:
+  Events(std::ostream& out, std::int64_t began_ns) : out_(out), began_ns_(began_ns) {}
+
+  void label(const char* what, std::size_t file, std::int32_t rank, const std::string& text) {
+    put(dump(
+        {{"name", what}, {"ph", "M"}, {"pid", file}, {"tid", rank}, {"args", {{"name", text}}}}));
+  }
+  void stretch(const Stretch& stretch, std::size_t file, std::int32_t rank);
+
+ private:
+  void put(std::string_view event) {
+    out_ << (first_ ? "\n" : ",\n") << event;
+    first_ = false;
+  }
+
+  std::ostream& out_;
+  std::int64_t began_ns_;
+  bool first_ = true;
+};
+
+const char* name_of(const Stretch& stretch) {
+  const bool write = stretch.direction == Direction::write;
+  if (stretch.is_call && stretch.collective) return write ? "write_all" : "read_all";
+  if (stretch.is_call) return write ? "write" : "read";
+  if (stretch.phase == Phase::transfer) return write ? "storage write" : "storage read";
+  return name(stretch.phase);
 }
 
-Json label(const char* what, std::size_t file, std::int32_t rank, const std::string& text) {
-  return {{"name", what}, {"ph", "M"}, {"pid", file}, {"tid", rank}, {"args", {{"name", text}}}};
+/// What is known of a stretch beside its times.
+std::string args_of(const Stretch& stretch) {
+  const Extent& file = stretch.file;
+  if (stretch.is_call) return fmt::format(R"(,"args":{{"bytes":{}}})", stretch.bytes);
+  if (stretch.phase == Phase::transfer)
+    return fmt::format(R"(,"args":{{"offset":{},"span":{},"bytes":{}}})", file.offset, file.length,
+                       stretch.bytes);
+  if (stretch.phase == Phase::lock)
+    return fmt::format(R"(,"args":{{"offset":{},"span":{}}})", file.offset, file.length);
+  return {};
+}
+
+void Events::stretch(const Stretch& stretch, std::size_t file, std::int32_t rank) {
+  const double begin_us = static_cast<double>(stretch.begin_ns - began_ns_) / 1e3;
+  const double length_us = static_cast<double>(stretch.length_ns) / 1e3;
+  put(fmt::format(
+      R"({{"name":"{}","cat":"{}","ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f}{}}})",
+      name_of(stretch), stretch.is_call ? "call" : "phase", file, rank, begin_us, length_us,
+      args_of(stretch)));
+}
+
+std::int64_t events_left_out(const KeptRecords& records) {
+  std::int64_t lost = 0;
+  for (const FileRecord& file : records.files())
+    for (const FileRecord::Timeline& timeline : file.timelines) lost += timeline.lost;
+  return lost;
 }
 
 }  // namespace
 
-std::string job_document(const JobFacts& job, std::span<const FileRecord> files) {
+void KeptRecords::keep(FileRecord record) {
+  if (files_.size() < most_)
+    files_.push_back(std::move(record));
+  else
+    left_out_ += 1;
+}
+
+void write_job_document(const JobFacts& job, const KeptRecords& records, std::ostream& out) {
   Json json = facts_json(job);
-  Json list = Json::array();
   bool incomplete = false;
   int nodes = 0;
   int cores = 0;
-  for (const FileRecord& file : files) {
-    list.push_back(file_json(job, file));
+  for (const FileRecord& file : records.files()) {
     incomplete |= file.incomplete;
     nodes = std::max(nodes, file.nodes);
     cores = std::max(cores, file.cores);
@@ -188,27 +237,33 @@ std::string job_document(const JobFacts& job, std::span<const FileRecord> files)
   json["nodes"] = nodes;
   json["cores"] = cores;
   json["incomplete"] = incomplete;
-  json["files"] = std::move(list);
-  return dump(json);
+  json["files_left_out"] = records.left_out();
+  std::string head = dump(json);
+  head.pop_back();  // the brace
+  out << head << R"(,"files":[)";
+  const char* between = "\n";
+  for (const FileRecord& file : records.files()) {
+    out << between << dump(file_json(job, file));
+    between = ",\n";
+  }
+  out << "]}\n";
 }
 
-std::string trace_document(const JobFacts& job, std::span<const FileRecord> files) {
-  Json events = Json::array();
-  std::int64_t lost = 0;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    events.push_back(label("process_name", i, 0, files[i].name));
-    for (const FileRecord::Timeline& timeline : files[i].timelines) {
-      events.push_back(
-          label("thread_name", i, timeline.rank, "rank " + std::to_string(timeline.rank)));
-      for (const Stretch& stretch : timeline.stretches)
-        events.push_back(event(stretch, i, timeline.rank, job.began_ns));
-      lost += timeline.lost;
+void write_trace_document(const JobFacts& job, const KeptRecords& records, std::ostream& out) {
+  Json facts = facts_json(job);
+  facts["events_left_out"] = events_left_out(records);
+  facts["files_left_out"] = records.left_out();
+  out << R"({"displayTimeUnit":"ms","otherData":)" << dump(facts) << R"(,"traceEvents":[)";
+  Events events(out, job.began_ns);
+  for (std::size_t i = 0; i < records.files().size(); ++i) {
+    const FileRecord& file = records.files()[i];
+    events.label("process_name", i, 0, file.name);
+    for (const FileRecord::Timeline& timeline : file.timelines) {
+      events.label("thread_name", i, timeline.rank, fmt::format("rank {}", timeline.rank));
+      for (const Stretch& stretch : timeline.stretches) events.stretch(stretch, i, timeline.rank);
     }
   }
-  Json json = {{"displayTimeUnit", "ms"}, {"otherData", facts_json(job)}};
-  json["otherData"]["events_left_out"] = lost;
-  json["traceEvents"] = std::move(events);
-  return dump(json);
+  out << "]}\n";
 }
 
 }  // namespace tamis

@@ -209,6 +209,7 @@ Task<Status> File::start_engine(Hints hints) {
   if (!status.ok()) co_return status;
   hints_ = std::move(hints);
   engine_ = std::move(engine);
+  if (recorder_ != nullptr) recorder_->forget_decisions();
   co_return Status{};
 }
 

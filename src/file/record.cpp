@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <type_traits>
 
@@ -58,6 +59,7 @@ struct WayTally {
 // The texts of decisions stay at home: rank 0's own are the ones shown.
 std::vector<std::byte> encode(const Recorder::Books& books) {
   Writer out;
+  out.put(Moment::now());
   out.put(books.ways.size());
   for (const auto& [way, tally] : books.ways) out.put(WayTally{way, tally});
   out.put_all(books.stretches);
@@ -67,9 +69,16 @@ std::vector<std::byte> encode(const Recorder::Books& books) {
   return out.take();
 }
 
-Recorder::Books decode(std::span<const std::byte> bytes) {
-  Reader in(bytes);
+struct Parcel {
+  Moment sent;
   Recorder::Books books;
+};
+
+Parcel decode(std::span<const std::byte> bytes) {
+  Reader in(bytes);
+  Parcel parcel;
+  parcel.sent = in.get<Moment>();
+  Recorder::Books& books = parcel.books;
   for (auto ways = in.get<std::size_t>(); ways > 0; --ways) {
     const auto [way, tally] = in.get<WayTally>();
     books.ways.emplace_back(way, tally);
@@ -78,7 +87,7 @@ Recorder::Books decode(std::span<const std::byte> bytes) {
   books.stretches_lost = in.get<std::int64_t>();
   for (Bins& bins : books.offsets) bins = in.get<Bins>();
   for (Bins& bins : books.times) bins = in.get<Bins>();
-  return books;
+  return parcel;
 }
 
 constexpr std::size_t kPiece = 16 << 10;
@@ -133,10 +142,17 @@ void join(Bins& into, const Bins& from) {
 
 }  // namespace
 
-void FileRecord::add(int rank, const Recorder::Books& books) {
+Moment Moment::now() {
+  using std::chrono::nanoseconds;
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  return {clock_ns(), std::chrono::duration_cast<nanoseconds>(wall).count()};
+}
+
+void FileRecord::add(int rank, Recorder::Books books, std::int64_t shift_ns) {
   for (const auto& [way, sums] : books.ways) {
     Tally tally = sums;
     tally.slowest_ns = tally.total_ns;
+    tally.aggregators = has_aggregated(way, sums) ? 1 : 0;
     const auto known = std::ranges::find(ways, way, &std::pair<Way, Tally>::first);
     if (known == ways.end())
       ways.emplace_back(way, tally);
@@ -148,17 +164,31 @@ void FileRecord::add(int rank, const Recorder::Books& books) {
     join(pattern[direction][static_cast<std::size_t>(row_of(rank))], books.offsets[direction]);
     join(times[direction], books.times[direction]);
   }
-  if (!books.stretches.empty()) timelines.push_back({rank, books.stretches_lost, books.stretches});
+  if (books.stretches.empty() && books.stretches_lost == 0) return;
+  for (Stretch& stretch : books.stretches) stretch.begin_ns += shift_ns;
+  timelines.push_back({rank, books.stretches_lost, std::move(books.stretches)});
 }
+
+namespace {
+
+// Ranks of one node share its steady clock.
+void add_parcel(Team& team, int rank, std::span<const std::byte> bytes, FileRecord& record) {
+  Parcel parcel = decode(bytes);
+  const std::int64_t shift_ns = team.beside_me(rank) ? 0 : Moment::now().shift_of(parcel.sent);
+  record.add(rank, std::move(parcel.books), shift_ns);
+}
+
+}  // namespace
 
 Task<Status> gather_books(Team& team, const Recorder& recorder, FileRecord& record) {
   Comm& comm = team.comm();
   std::vector<std::byte> mine;
   const Status own = attempt([&] {
-    const Recorder::Books books = recorder.books();
+    Recorder::Books books = recorder.books();
     if (team.rank() == 0) {
-      record.accesses = books.accesses;
-      record.add(0, books);
+      record.accesses = std::move(books.accesses);
+      record.accesses_left_out = books.accesses_left_out;
+      record.add(0, std::move(books), 0);
     } else {
       mine = encode(books);
     }
@@ -173,7 +203,7 @@ Task<Status> gather_books(Team& team, const Recorder& recorder, FileRecord& reco
     const Result<std::vector<std::byte>> parcel = co_await receive_parcel(comm, rank);
     const bool there = parcel.ok() && !parcel->empty();
     const Status added = attempt([&] {
-      if (there) record.add(rank, decode(*parcel));
+      if (there) add_parcel(team, rank, *parcel, record);
       return Status{};
     });
     record.incomplete |= !there || !added.ok();

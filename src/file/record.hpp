@@ -11,6 +11,23 @@
 
 namespace tamis {
 
+/// One moment by a process's two clocks. Steady clocks of different nodes have nothing in common.
+struct Moment {
+  std::int64_t steady_ns = 0;  ///< clock_ns()
+  std::int64_t wall_ns = 0;    ///< since 1970
+
+  static Moment now();
+  /// What makes steady times of `there` ones of here, as exactly as the wall clocks agree.
+  std::int64_t shift_of(const Moment& there) const {
+    return (there.wall_ns - there.steady_ns) - (wall_ns - steady_ns);
+  }
+};
+
+/// Whether a rank whose sums these are moved windows for others.
+inline bool has_aggregated(const Way& way, const Tally& sums) {
+  return way.route == Route::two_phase && sums.windows > 0;
+}
+
 /// What the ranks of a file did with it, from its opening to its close.
 struct FileRecord {
   std::string name;  ///< as the program gave it
@@ -31,6 +48,7 @@ struct FileRecord {
 
   std::vector<std::pair<Way, Tally>> ways;
   std::vector<DistinctAccess> accesses;  ///< rank 0's
+  std::int64_t accesses_left_out = 0;    ///< calls of further kinds
 
   /// Bytes wanted, per direction and row; row i is ranks [i * ranks / rows, (i + 1) * ranks /
   /// rows).
@@ -41,7 +59,7 @@ struct FileRecord {
   struct Timeline {
     std::int32_t rank = 0;
     std::int64_t lost = 0;
-    std::vector<Stretch> stretches;  ///< by clock_ns() of the rank's node
+    std::vector<Stretch> stretches;  ///< by clock_ns() of rank 0's node
   };
   std::vector<Timeline> timelines;
 
@@ -49,8 +67,8 @@ struct FileRecord {
   int row_of(int rank) const {
     return static_cast<int>(static_cast<std::int64_t>(rank) * rows() / ranks);
   }
-  /// Adds a rank's books.
-  void add(int rank, const Recorder::Books& books);
+  /// Adds a rank's books, whose steady times become rank 0's by `shift_ns`.
+  void add(int rank, Recorder::Books books, std::int64_t shift_ns);
 };
 
 /// Hears what was recorded. It must outlive the files that know it.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
 
 #include "plan/explain.hpp"
@@ -23,16 +24,22 @@ void add_requests(Text out, const char* what, std::int64_t requests, std::int64_
                  bytes_text(bytes / requests), bytes_text(bytes));
 }
 
-void add_sizes(Text out, const Tally& tally) {
+void add_sizes(Text out, const char* what, std::span<const std::int64_t> counts) {
   constexpr int kFirstBit = 3;
   std::string sizes;
-  for (std::size_t i = 0; i < Tally::kSizes; ++i) {
-    if (tally.request_sizes[i] == 0) continue;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
     const std::int64_t least = i == 0 ? 0 : std::int64_t{1} << (i + kFirstBit);
-    fmt::format_to(std::back_inserter(sizes), "{}{} from {}", sizes.empty() ? "" : ", ",
-                   tally.request_sizes[i], bytes_text(least));
+    fmt::format_to(std::back_inserter(sizes), "{}{} from {}", sizes.empty() ? "" : ", ", counts[i],
+                   bytes_text(least));
   }
-  if (!sizes.empty()) fmt::format_to(out, "    request sizes: {}\n", sizes);
+  if (!sizes.empty()) fmt::format_to(out, "    sizes of {}: {}\n", what, sizes);
+}
+
+void add_aggregators(Text out, const FileRecord& record, const Way& way, const Tally& tally) {
+  if (way.route != Route::two_phase) return;
+  fmt::format_to(out, "    {} of {} aggregators moved windows of at most {} for all ranks\n",
+                 tally.aggregators, record.aggregators.size(), bytes_text(record.window_bytes));
 }
 
 void add_sums(Text out, const Tally& tally) {
@@ -43,7 +50,7 @@ void add_sums(Text out, const Tally& tally) {
       {"windows", &Tally::windows},
       {"windows read, changed and written back", &Tally::rewrites},
       {"bytes read for that", &Tally::bytes_rewritten},
-      {"gaps between pieces", &Tally::gaps},
+      {"gaps between requests", &Tally::gaps},
       {"bytes in gaps", &Tally::bytes_gaps},
       {"byte-range locks", &Tally::locks},
       {"errors", &Tally::errors},
@@ -69,10 +76,19 @@ void add_times(Text out, const Tally& tally) {
 
 }  // namespace
 
+WayNames names(const Way& way) {
+  constexpr std::array routes = {"nothing", "alone", "two_phase"};
+  const bool exchange = way.route == Route::two_phase;
+  return {.direction = way.direction == Direction::write ? "write" : "read",
+          .route = routes.at(static_cast<std::size_t>(way.route)),
+          .method = exchange ? "exchange" : name(way.method)};
+}
+
 std::string way_text(const Way& way) {
-  const char* verb = way.direction == Direction::write ? "write" : "read";
+  const char* verb = names(way).direction;
   const char* all = way.collective ? "_all" : "";
   if (way.route == Route::two_phase) return fmt::format("{}{} by two-phase", verb, all);
+  if (way.method == Method::nothing) return fmt::format("{}{} of no bytes", verb, all);
   return fmt::format("{}{} by {}", verb, all, name(way.method));
 }
 
@@ -91,7 +107,9 @@ std::string counters_text(const FileRecord& record) {
                    bytes_text(tally.bytes_moved));
     add_requests(out, "reads", tally.reads, tally.bytes_read);
     add_requests(out, "writes", tally.writes, tally.bytes_written);
-    add_sizes(out, tally);
+    add_sizes(out, "reads", tally.sizes(Direction::read));
+    add_sizes(out, "writes", tally.sizes(Direction::write));
+    add_aggregators(out, record, way, tally);
     add_sums(out, tally);
     add_times(out, tally);
   }

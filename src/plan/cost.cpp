@@ -36,7 +36,7 @@ double gather_cost(Direction direction, const Shape& shape, const Capabilities& 
 double sieve_cost(Direction direction, const Shape& shape, const Hints& hints,
                   const Capabilities& storage) {
   const bool write = direction == Direction::write;
-  const std::int64_t window = write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+  const std::int64_t window = own_window(direction, hints);
   // A write reads the window first, under a lock.
   const double one_window = storage.read_ns + (write ? storage.write_ns + storage.lock_ns : 0);
   const double passes = write ? 2 : 1;
@@ -48,7 +48,7 @@ double sieve_cost(Direction direction, const Shape& shape, const Hints& hints,
 const char* sieve_refused(Direction direction, const Shape& shape, const Hints& hints,
                           const Capabilities& storage) {
   const bool write = direction == Direction::write;
-  const Switch wish = write ? hints.romio_ds_write : hints.romio_ds_read;
+  const Switch wish = sieve_wish(direction, hints);
   if (!shape.ordered) return "the view goes back and forth in the file";
   if (shape.file_blocks <= 1) return "the access is contiguous in the file";
   if (wish == Switch::disable) return "sieving is disabled by hint";
@@ -63,17 +63,38 @@ const char* sieve_refused(Direction direction, const Shape& shape, const Hints& 
   return nullptr;
 }
 
-bool sieve_wished(Direction direction, const Hints& hints) {
-  return (direction == Direction::write ? hints.romio_ds_write : hints.romio_ds_read) ==
-         Switch::enable;
+using Candidates = std::array<Candidate, 3>;
+
+Choice cheapest(const Shape& shape, Switch sieve_wish, const Candidates& all) {
+  const auto& [list, gather, sieve] = all;
+  if (list.method == Method::direct)
+    return {list.method, list.cost_ns, "one piece in memory and file"};
+  Choice best{list.method, list.cost_ns, "moving the holes as well would cost more"};
+  if (sieve.refused != nullptr) best.reason = sieve.refused;
+  if (shape.file_blocks == 1) best.reason = "packing the pieces of memory would cost more";
+  if (gather.cost_ns < list.cost_ns)
+    best = {gather.method, gather.cost_ns, "memory is in smaller pieces than the file"};
+  if (sieve.refused != nullptr) return best;
+  if (sieve_wish == Switch::enable) return {sieve.method, sieve.cost_ns, "enabled by hint"};
+  if (sieve.cost_ns < best.cost_ns)
+    return {sieve.method, sieve.cost_ns, "many small pieces with small holes"};
+  return best;
+}
+
+/// What a hint asks for, or `otherwise` with the reason why that is impossible.
+Choice as_asked(Method asked, const Candidates& all, Choice otherwise) {
+  const auto* found = std::ranges::find(all, asked, &Candidate::method);
+  if (found == all.end())
+    otherwise.hint_refused =
+        asked == Method::direct ? "there is more than one piece" : "there is one piece only";
+  else if (found->refused != nullptr)
+    otherwise.hint_refused = found->refused;
+  else if (asked != Method::direct)
+    return {asked, found->cost_ns, "asked for by the hint tamis_method"};
+  return otherwise;
 }
 
 }  // namespace
-
-const char* name(Method method) {
-  constexpr std::array names = {"nothing", "direct", "list", "gather", "sieve"};
-  return names.at(static_cast<std::size_t>(method));
-}
 
 Shape shape_of(const Access& access) {
   Shape shape{.bytes = access.bytes};
@@ -87,8 +108,7 @@ Shape shape_of(const Access& access) {
 
 std::array<Candidate, 3> candidates(Direction direction, const Shape& shape, const Hints& hints,
                                     const Capabilities& storage) {
-  const std::int64_t window =
-      direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+  const std::int64_t window = own_window(direction, hints);
   const bool one_piece = shape.file_blocks == 1 && shape.memory_blocks == 1;
   return {Candidate{one_piece ? Method::direct : Method::list, list_cost(direction, shape, storage),
                     nullptr},
@@ -98,22 +118,21 @@ std::array<Candidate, 3> candidates(Direction direction, const Shape& shape, con
                     sieve_refused(direction, shape, hints, storage)}};
 }
 
+std::int64_t own_window(Direction direction, const Hints& hints) {
+  return direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+}
+
+Switch sieve_wish(Direction direction, const Hints& hints) {
+  if (hints.tamis_method == Method::sieve) return Switch::enable;
+  return direction == Direction::write ? hints.romio_ds_write : hints.romio_ds_read;
+}
+
 Choice choose_method(Direction direction, const Shape& shape, const Hints& hints,
                      const Capabilities& storage) {
   if (shape.bytes == 0) return {Method::nothing, 0, "no bytes"};
-  const auto [list, gather, sieve] = candidates(direction, shape, hints, storage);
-  if (list.method == Method::direct)
-    return {list.method, list.cost_ns, "one piece in memory and file"};
-  Choice best{list.method, list.cost_ns, "moving the holes as well would cost more"};
-  if (sieve.refused != nullptr) best.reason = sieve.refused;
-  if (shape.file_blocks == 1) best.reason = "packing the pieces of memory would cost more";
-  if (gather.cost_ns < list.cost_ns)
-    best = {gather.method, gather.cost_ns, "memory is in smaller pieces than the file"};
-  if (sieve.refused != nullptr) return best;
-  if (sieve_wished(direction, hints)) return {sieve.method, sieve.cost_ns, "enabled by hint"};
-  if (sieve.cost_ns < best.cost_ns)
-    return {sieve.method, sieve.cost_ns, "many small pieces with small holes"};
-  return best;
+  const Candidates all = candidates(direction, shape, hints, storage);
+  const Choice best = cheapest(shape, sieve_wish(direction, hints), all);
+  return hints.tamis_method ? as_asked(*hints.tamis_method, all, best) : best;
 }
 
 }  // namespace tamis

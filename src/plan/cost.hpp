@@ -6,18 +6,9 @@
 #include "drivers/driver.hpp"
 #include "plan/access.hpp"
 #include "plan/hints.hpp"
+#include "plan/method.hpp"
 
 namespace tamis {
-
-/// How one rank moves its own bytes, or an aggregator a window.
-enum class Method : std::uint8_t {
-  nothing,  ///< no bytes
-  direct,   ///< one transfer, straight from or to the user's memory
-  list,     ///< the same for many runs, handed to the driver in batches (list I/O)
-  gather,   ///< packed in stream order through a bounded buffer, one transfer per run of the file
-  sieve,    ///< whole windows of the file; a write reads them first and holds a lock
-};
-const char* name(Method method);
 
 /// The shape of an access as far as costs depend on it: constant size, told without walking.
 struct Shape {
@@ -34,6 +25,7 @@ struct Choice {
   Method method = Method::nothing;
   double cost_ns = 0;
   const char* reason = "";
+  const char* hint_refused = nullptr;  ///< why it is not the one that tamis_method asks for
 };
 
 // Costs of moving bytes inside a process: one copy, and one piece met on the joint walk.
@@ -51,7 +43,14 @@ struct Candidate {
 std::array<Candidate, 3> candidates(Direction direction, const Shape& shape, const Hints& hints,
                                     const Capabilities& storage);
 
-/// The cheapest way for a rank to move its own bytes: pure arithmetic on shape, hints and what the
+/// Most bytes of a window of a rank's own bytes.
+std::int64_t own_window(Direction direction, const Hints& hints);
+
+/// Whether this direction is to be sieved, by the hints for it or for all own bytes.
+Switch sieve_wish(Direction direction, const Hints& hints);
+
+/// The way a hint asks for where it is possible, else the cheapest one for a rank to move its own
+/// bytes: pure arithmetic on shape, hints and what the
 /// driver says of itself. Large holes make sieving dearer than single transfers (the BTIO case of
 /// Thakur, Gropp, Lusk 1999), small ones the other way round.
 Choice choose_method(Direction direction, const Shape& shape, const Hints& hints,

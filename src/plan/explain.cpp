@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <vector>
+
+#include "plan/changes.hpp"
 
 namespace tamis {
 namespace {
@@ -34,13 +34,6 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return a / std::max<std::int64_t>(b, 1) + (a % std::max<std::int64_t>(b, 1) != 0 ? 1 : 0);
 }
 
-const char* verb(Direction direction) { return direction == Direction::write ? "write" : "read"; }
-
-const char* text_of(Switch wish) {
-  constexpr std::array names = {"automatic", "enable", "disable"};
-  return names.at(static_cast<std::size_t>(wish));
-}
-
 /// "100 pieces of 64 bytes", "7 pieces of 512 bytes on average".
 std::string pieces_text(std::int64_t bytes, std::int64_t pieces) {
   if (pieces <= 1) return "one piece of " + bytes_text(bytes);
@@ -53,42 +46,11 @@ std::string pieces_text(std::int64_t bytes, std::int64_t pieces) {
 void add_line(std::string& text, const std::string& line) { text += "\n  " + line; }
 void add_detail(std::string& text, const std::string& line) { text += "\n     " + line; }
 
-void add_decision(std::string& text, const char* what, double cost_ns, const char* reason) {
+void add_decision(std::string& text, const char* what, double cost_ns, const std::string& reason) {
   add_line(text, fmt::format("-> {}, about {}: {}", what, time_text(cost_ns), reason));
 }
 
-/// What other hints would have led to.
-class Changes {
- public:
-  void add(const std::string& hint, const std::string& outcome) {
-    const auto same = std::ranges::find(changes_, outcome, &Change::outcome);
-    if (same == changes_.end())
-      changes_.push_back({hint, outcome});
-    else
-      same->hints += " or " + hint;
-  }
-  std::string text() const {
-    if (changes_.empty()) return "no hint changes this";
-    std::string text = "to change it: ";
-    for (const Change& change : changes_)
-      text += fmt::format("{}{} (then {})", &change == changes_.data() ? "" : "; ", change.hints,
-                          change.outcome);
-    return text;
-  }
-
- private:
-  struct Change {
-    std::string hints;
-    std::string outcome;
-  };
-  std::vector<Change> changes_;
-};
-
 // ---- a rank that moves its own bytes -----------------------------------------------------------
-
-std::int64_t room_of(Direction direction, const Hints& hints) {
-  return direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
-}
 
 std::string asked_text(Direction direction, const Shape& shape) {
   std::string text =
@@ -108,7 +70,7 @@ std::string asked_text(Direction direction, const Shape& shape) {
 /// The requests a method makes, in words.
 std::string requests_text(Direction direction, const Shape& shape, Method method,
                           const Hints& hints) {
-  const std::int64_t room = room_of(direction, hints);
+  const std::int64_t room = own_window(direction, hints);
   const std::int64_t pieces = std::max<std::int64_t>(shape.file_blocks, 1);
   switch (method) {
     case Method::direct:
@@ -169,21 +131,6 @@ void add_candidate(std::string& text, Direction direction, const Shape& shape,
                              requests_text(direction, shape, other.method, hints)));
 }
 
-/// Hints that would have led to another method, found by trying them.
-Changes other_methods(Direction direction, const Shape& shape, Method taken, const Hints& hints,
-                      const Capabilities& storage) {
-  const bool write = direction == Direction::write;
-  Changes changes;
-  for (const Switch wish : {Switch::automatic, Switch::enable, Switch::disable}) {
-    Hints other = hints;
-    (write ? other.romio_ds_write : other.romio_ds_read) = wish;
-    const Method method = choose_method(direction, shape, other, storage).method;
-    if (method != taken)
-      changes.add(fmt::format("romio_ds_{}={}", verb(direction), text_of(wish)), name(method));
-  }
-  return changes;
-}
-
 // ---- ranks together ----------------------------------------------------------------------------
 
 const char* verb(const Survey& survey) {
@@ -224,6 +171,15 @@ void add_realms(std::string& text, const FileRealms& realms, const Circumstances
     add_detail(text, fmt::format("  and {} more", realms.count() - kMostRealmsShown));
 }
 
+/// "8 windows of at most 1 MiB".
+std::string windows_text(std::int64_t windows, const FileRealms& realms, const Circumstances& c) {
+  std::int64_t longest = realms.realm(0).length;
+  if (realms.count() > 1) longest = std::max(longest, realms.realm(1).length);
+  const char* at_most = windows == 1 ? "" : "at most ";
+  return fmt::format("{} of {}{}", counted(windows, "window"), at_most,
+                     bytes_text(std::min(longest, c.window_bytes)));
+}
+
 std::string holes_text(const Circumstances& c, const Strategy& strategy) {
   if (strategy.tiled && c.lock_plain_writes)
     return "no holes, so no window is read first; each is locked while it is written, since "
@@ -236,9 +192,9 @@ std::string holes_text(const Circumstances& c, const Strategy& strategy) {
          "all meanwhile, so that nobody's bytes there are lost";
 }
 
-void add_two_phase(std::string& text, const Circumstances& c, const Strategy& strategy,
-                   Direction direction) {
-  const bool write = direction == Direction::write;
+void add_two_phase(std::string& text, const Survey& survey, const Circumstances& c,
+                   const Strategy& strategy) {
+  const bool write = survey.directions == 2;
   const char* way = c.nodes == 1         ? "through shared memory"
                     : c.nodes == c.ranks ? "by messages"
                                          : "through shared memory on a node, by messages between "
@@ -247,63 +203,40 @@ void add_two_phase(std::string& text, const Circumstances& c, const Strategy& st
   add_detail(text, fmt::format("all ranks' pieces get {} these windows {}",
                                write ? "into" : "out of", way));
   add_realms(text, strategy.realms, c);
-  const std::int64_t windows = strategy.realms.rounds(c.window_bytes);
-  add_detail(text, fmt::format("{} of at most {} for each aggregator{}", counted(windows, "window"),
-                               bytes_text(c.window_bytes),
+  const FileRealms& realms = strategy.realms;
+  const int most = most_realms(survey, c).count();
+  if (realms.count() < most)
+    add_detail(text, fmt::format("  {} ranks may aggregate, but more of them would make more and "
+                                 "smaller windows, which cost more",
+                                 most));
+  const std::int64_t windows = realms.rounds(c.window_bytes);
+  add_detail(text, fmt::format("{}{}{}", windows_text(windows, realms, c),
+                               realms.count() == 1 ? "" : " for each aggregator",
                                windows == 1 ? "" : ", two of them in flight at a time"));
   if (write) add_detail(text, holes_text(c, strategy));
 }
 
-const char* name(Route route) {
-  constexpr std::array names = {"nothing", "every rank alone", "two-phase"};
-  return names.at(static_cast<std::size_t>(route));
-}
-
-void try_hints(Changes& changes, const Survey& survey, const Circumstances& other, Route taken,
-               const std::string& hint) {
-  const Route route = decide(survey, other).route;
-  if (route != taken) changes.add(hint, name(route));
-}
-
-/// Hints and modes that would have led another way, found by trying them.
-Changes other_routes(const Survey& survey, const Circumstances& c, Route taken,
-                     Direction direction) {
-  const bool write = direction == Direction::write;
-  Changes changes;
-  for (const Switch wish : {Switch::automatic, Switch::enable, Switch::disable}) {
-    Circumstances other = c;
-    (write ? other.hints.romio_cb_write : other.hints.romio_cb_read) = wish;
-    try_hints(changes, survey, other, taken,
-              fmt::format("romio_cb_{}={}", verb(direction), text_of(wish)));
-  }
-  Circumstances other = c;
-  other.hints.romio_ds_write = Switch::automatic;
-  try_hints(changes, survey, other, taken, "romio_ds_write=automatic");
-  other = c;
-  other.hints.tamis_locks = Switch::disable;
-  Survey trusting = survey;
-  if (c.storage.can_read_back) trusting.ranks_cannot_rmw = 0;
-  try_hints(changes, trusting, other, taken,
-            "tamis_locks=disable, your word that nobody else writes the file");
-  other = c;
-  other.atomic = false;
-  try_hints(changes, survey, other, taken, "atomic mode off, by MPI_File_set_atomicity");
-  return changes;
-}
-
 void add_alone(std::string& text, const Survey& survey, const Circumstances& c,
                const Strategy& strategy) {
-  add_decision(text, "every rank alone", strategy.alone_ns, strategy.reason);
-  add_detail(text, "each moves its own pieces in the way that is cheapest for it");
+  const bool weighed = strategy.realms.count() > 0;
+  std::string reason = strategy.reason;
+  if (weighed && strategy.alone_ns <= strategy.two_phase_ns)
+    reason += fmt::format(" ({} alone against {} in two phases)", time_text(strategy.alone_ns),
+                          time_text(strategy.two_phase_ns));
+  add_decision(text, words(Route::alone), strategy.alone_ns, reason);
+  add_detail(text, fmt::format("each moves its own pieces in the way that {}",
+                               c.hints.tamis_method ? "tamis_method asks for, where it can"
+                                                    : "is cheapest for it"));
   const char* what = "some ranks, the aggregators, would move";
-  if (strategy.two_phase_ns > 0)
-    add_line(text, fmt::format("not two-phase, about {}: {} all {} in windows of {} for all ranks",
-                               time_text(strategy.two_phase_ns), what,
-                               bytes_text(survey.region().length), bytes_text(c.window_bytes)));
-  else
-    add_line(text, fmt::format("not two-phase ({} large windows for all ranks): impossible, for "
-                               "the reason above",
-                               what));
+  if (!weighed)
+    return add_line(text, fmt::format("not two-phase ({} large windows for all ranks): impossible, "
+                                      "for the reason above",
+                                      what));
+  const std::int64_t windows = strategy.realms.total_windows(c.window_bytes);
+  add_line(text,
+           fmt::format("not two-phase, about {}: {} all {} in {} for all ranks",
+                       time_text(strategy.two_phase_ns), what, bytes_text(survey.region().length),
+                       windows_text(windows, strategy.realms, c)));
 }
 
 }  // namespace
@@ -323,36 +256,38 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 std::string explain(Direction direction, const Shape& shape, const Choice& choice,
-                    const Hints& hints, const Capabilities& storage, bool atomic) {
+                    const Circumstances& c) {
   if (shape.bytes == 0) return fmt::format("{} alone: no bytes", verb(direction));
   std::string text = asked_text(direction, shape);
   add_decision(text, name(choice.method), choice.cost_ns, choice.reason);
-  add_detail(text, requests_text(direction, shape, choice.method, hints));
-  if (atomic)
+  if (choice.hint_refused != nullptr)
+    add_detail(text, fmt::format("tamis_method={} cannot be followed: {}",
+                                 name(*c.hints.tamis_method), choice.hint_refused));
+  add_detail(text, requests_text(direction, shape, choice.method, c.hints));
+  if (c.atomic)
     add_detail(text, atomic_text(direction, shape));
   else if (direction == Direction::write)
-    add_detail(text, locks_text(choice.method, hints, storage));
-  for (const Candidate& other : candidates(direction, shape, hints, storage))
+    add_detail(text, locks_text(choice.method, c.hints, c.storage));
+  for (const Candidate& other : candidates(direction, shape, c.hints, c.storage))
     if (other.method != choice.method && choice.method != Method::direct)
-      add_candidate(text, direction, shape, other, hints);
-  add_line(text, other_methods(direction, shape, choice.method, hints, storage).text());
+      add_candidate(text, direction, shape, other, c.hints);
+  add_line(text, other_methods(direction, shape, c));
   return text;
 }
 
 std::string explain(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
-  const Direction direction = survey.directions == 2 ? Direction::write : Direction::read;
   if (strategy.route == Route::nothing)
     return fmt::format("{} together: nothing to do: {}", verb(survey), strategy.reason);
   std::string text = asked_text(survey, c);
   if (strategy.route == Route::two_phase) {
-    add_decision(text, "two-phase", strategy.two_phase_ns, strategy.reason);
-    add_two_phase(text, c, strategy, direction);
+    add_decision(text, words(Route::two_phase), strategy.two_phase_ns, strategy.reason);
+    add_two_phase(text, survey, c, strategy);
     add_line(text, fmt::format("not every rank alone, about {}: each would move its own pieces",
                                time_text(strategy.alone_ns)));
   } else {
     add_alone(text, survey, c, strategy);
   }
-  add_line(text, other_routes(survey, c, strategy.route, direction).text());
+  add_line(text, other_routes(survey, c));
   if (strategy.route == Route::two_phase)
     add_line(text,
              "to tune it: cb_nodes (how many aggregators), cb_buffer_size (memory of each for "

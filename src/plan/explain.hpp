@@ -10,9 +10,9 @@ namespace tamis {
 // would have cost by the same model. Several lines; the first one is not indented, none ends the
 // text. Pure, so that `tamis explain` says of a job that never ran what TAMIS_EXPLAIN says in one.
 
-/// A rank that moves its own bytes. `choice` is what choose_method said; `atomic`: in atomic mode.
+/// A rank that moves its own bytes. `choice` is what choose_method said.
 std::string explain(Direction direction, const Shape& shape, const Choice& choice,
-                    const Hints& hints, const Capabilities& storage, bool atomic = false);
+                    const Circumstances& circumstances);
 
 /// Ranks that access together. `strategy` is what decide said.
 std::string explain(const Survey& survey, const Circumstances& circumstances,

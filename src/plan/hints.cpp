@@ -76,6 +76,17 @@ bool set_switch(std::string_view text, Hints& hints) {
   return true;
 }
 
+bool set_method(std::string_view text, Hints& hints) {
+  if (text == kSwitchNames[0]) {
+    hints.tamis_method.reset();
+    return true;
+  }
+  const auto* found = std::ranges::find(kMethods, text, [](Method method) { return name(method); });
+  if (found == kMethods.end()) return false;
+  hints.tamis_method = *found;
+  return true;
+}
+
 template <bool Hints::*Member>
 bool set_claim(std::string_view text, Hints& hints) {
   if (text != "true" && text != "false") return false;
@@ -122,6 +133,10 @@ std::string print_number(const Hints& hints) {
 template <Switch Hints::*Member>
 std::string print_switch(const Hints& hints) {
   return std::string(kSwitchNames.at(static_cast<std::size_t>(hints.*Member)));
+}
+
+std::string print_method(const Hints& hints) {
+  return hints.tamis_method ? name(*hints.tamis_method) : std::string(kSwitchNames[0]);
 }
 
 template <bool Hints::*Member>
@@ -186,6 +201,10 @@ constexpr std::array kTable = {
     switch_hint<&Hints::romio_ds_write>(
         "romio_ds_write",
         "Whether scattered writes read, change and write back whole windows (sieving)."),
+    HintEntry{"tamis_method", "automatic", "automatic | direct | list | gather | sieve",
+              "How a rank moves its own scattered bytes, where no aggregator does; stronger than "
+              "romio_ds_*, and taken as automatic where it is impossible.",
+              &set_method, &print_method},
     bytes_hint<&Hints::ind_rd_buffer_size, 1>(
         "ind_rd_buffer_size", "4194304", "Window of an independent sieving or gathering read."),
     bytes_hint<&Hints::ind_wr_buffer_size, 1>(

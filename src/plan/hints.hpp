@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
+#include "plan/method.hpp"
 
 namespace tamis {
 
@@ -23,6 +25,7 @@ struct Hints {
   bool romio_no_indep_rw = false;
   Switch romio_ds_read = Switch::automatic;
   Switch romio_ds_write = Switch::automatic;
+  std::optional<Method> tamis_method;           ///< for a rank's own bytes; none: the cheapest one
   std::int64_t ind_rd_buffer_size = 4 << 20;    ///< sieve window for reads, bytes
   std::int64_t ind_wr_buffer_size = 512 << 10;  ///< sieve window for writes, bytes
   std::int64_t romio_min_fdomain_size = 0;      ///< least bytes of a file realm

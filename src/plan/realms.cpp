@@ -49,6 +49,13 @@ std::int64_t FileRealms::rounds(std::int64_t window_bytes) const {
   return most;
 }
 
+std::int64_t FileRealms::total_windows(std::int64_t window_bytes) const {
+  // All realms but the first and the last are alike.
+  if (count_ <= 1) return count_ == 0 ? 0 : windows(0, window_bytes);
+  return windows(0, window_bytes) + windows(count_ - 1, window_bytes) +
+         (count_ - 2) * windows(1, window_bytes);
+}
+
 Extent FileRealms::window(int index, std::int64_t round, std::int64_t window_bytes) const {
   const Extent own = realm(index);
   const std::int64_t grid = grid_begin(index, window_bytes);

@@ -24,6 +24,8 @@ class FileRealms {
 
   /// Windows the longest realm needs.
   std::int64_t rounds(std::int64_t window_bytes) const;
+  /// Windows of all realms together.
+  std::int64_t total_windows(std::int64_t window_bytes) const;
   /// Windows of one realm; those with numbers beyond are empty.
   std::int64_t windows(int index, std::int64_t window_bytes) const;
   Extent window(int index, std::int64_t round, std::int64_t window_bytes) const;

@@ -11,6 +11,10 @@ constexpr double kTurnNs = 8000;
 // Larger windows leave the cache between packing and transfer.
 constexpr std::int64_t kLargestWindow = 1 << 20;
 
+// Realms up to here may be made larger to save windows. Beyond, filling one window while another is
+// moved is worth more.
+constexpr std::int64_t kSmallRealm = 256 << 10;
+
 // Bytes of the region per byte wanted from which on windows are out of the question.
 constexpr std::int64_t kSparse = 4096;
 
@@ -18,26 +22,58 @@ Switch wish_of(Direction direction, const Hints& hints) {
   return direction == Direction::write ? hints.romio_cb_write : hints.romio_cb_read;
 }
 
-double two_phase_cost(const Survey& survey, const Circumstances& c, Direction direction,
-                      bool tiled) {
+FileRealms realms_of(const Survey& survey, const Circumstances& c, int count) {
+  const std::int64_t alignment = std::max(
+      {std::int64_t{1}, c.storage.block_bytes, c.storage.stripe_bytes, c.hints.striping_unit});
+  return FileRealms::even(survey.region(), count, alignment, c.hints.romio_min_fdomain_size);
+}
+
+double two_phase_cost(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
   const auto span = static_cast<double>(survey.region().length);
-  const double windows = span / static_cast<double>(c.window_bytes) + 1;
-  const bool write = direction == Direction::write;
-  const bool reads_first = write && !tiled;
-  const double one_window =
-      c.storage.operation_ns(direction) + (reads_first ? c.storage.read_ns + c.storage.lock_ns : 0);
+  const auto windows = static_cast<double>(strategy.realms.total_windows(c.window_bytes));
+  const bool write = survey.directions == 2;
+  const bool reads_first = write && !strategy.tiled;
+  const double one_window = c.storage.operation_ns(write ? Direction::write : Direction::read) +
+                            (reads_first ? c.storage.read_ns + c.storage.lock_ns : 0);
   const double storage = (reads_first ? 2 : 1) * span * c.storage.byte_ns + windows * one_window;
   const double packing = static_cast<double>(survey.coverage.bytes) * kCopyByteNs +
                          static_cast<double>(survey.file_blocks + survey.memory_blocks) * kPieceNs;
   const double hands = std::min(c.ranks, c.cores);
   const double turns = windows * kTurnNs * c.ranks / hands;
   // Writes to one file take turns in the kernel; reads and packing go on side by side.
-  return (write ? storage : storage / hands) + packing / hands + turns;
+  const double readers = std::min<double>(hands, strategy.realms.count());
+  return (write ? storage : storage / readers) + packing / hands + turns;
+}
+
+/// Two-phase with as many of the aggregators as are worth it: one that has but a small part of the
+/// file makes windows smaller and more. Who says how many there shall be gets them; and between
+/// nodes all of them share the messages, of which the costs know nothing.
+void weigh_two_phase(const Survey& survey, const Circumstances& c, Strategy& strategy) {
+  strategy.realms = most_realms(survey, c);
+  strategy.two_phase_ns = two_phase_cost(survey, c, strategy);
+  if (c.nodes > 1 || c.hints.cb_nodes > 0 || c.hints.romio_min_fdomain_size > 0) return;
+  Strategy fewer = strategy;
+  const std::int64_t bytes = survey.region().length;
+  for (int count = strategy.realms.count() / 2; count >= 1 && bytes / count <= kSmallRealm;
+       count /= 2) {
+    fewer.realms = realms_of(survey, c, count);
+    fewer.two_phase_ns = two_phase_cost(survey, c, fewer);
+    if (fewer.two_phase_ns < strategy.two_phase_ns) strategy = fewer;
+  }
 }
 
 double alone_cost(const Survey& survey, const Circumstances& c, Direction direction) {
   const double hands = direction == Direction::write ? 1 : std::min(c.ranks, c.cores);
   return std::max(survey.alone_ns / hands, survey.alone_longest_ns);
+}
+
+const char* why_not_rewritten(std::int32_t obstacles) {
+  if ((obstacles & kNotReadable) != 0)
+    return "there are holes, and they cannot be read back: the file may be written only";
+  if ((obstacles & kNoLocks) != 0)
+    return "there are holes, and the storage gives no locks under which to read and write them "
+           "back";
+  return "there are holes, and another open of the file may be writing into them";
 }
 
 /// Why two-phase is out of the question; nullptr where it is possible.
@@ -51,11 +87,26 @@ const char* two_phase_refused(const Survey& survey, const Circumstances& c, bool
   if (survey.region().length / kSparse > survey.coverage.bytes)
     return "the holes are too large for windows";
   const bool holes = write && !survey.coverage.tiles(survey.region());
-  if (holes && survey.ranks_cannot_rmw > 0)
-    return "there are holes, and the file cannot be read back under a lock, or others write it too";
+  if (holes && survey.rewrite_obstacles != 0) return why_not_rewritten(survey.rewrite_obstacles);
   if (holes && c.hints.romio_ds_write == Switch::disable)
     return "there are holes, and sieving is disabled by hint";
   return nullptr;
+}
+
+// What made the difference where costs decided, as far as windows and pieces tell it.
+
+const char* why_alone(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
+  if (strategy.realms.total_windows(c.window_bytes) >= survey.file_blocks)
+    return "windows would be no fewer than the pieces";
+  return "windows would save less than copying and waiting for each other cost";
+}
+
+const char* why_two_phase(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
+  if (strategy.realms.total_windows(c.window_bytes) >= survey.file_blocks)
+    return "ranks work side by side, while alone they would take turns or wait for the busiest one";
+  if (survey.file_blocks <= survey.ranks_with_data)
+    return "one window takes the place of several ranks' requests";
+  return "small pieces of many ranks make large windows";
 }
 
 /// How many ranks per node a cb_config_list such as "*:2" allows; 0: no limit told.
@@ -101,7 +152,8 @@ std::int64_t choose_window(const Hints& hints, int nodes) {
 
 bool locks_plain_writes(const Hints& hints, const Capabilities& storage) {
   const bool can_lock = storage.locks && hints.tamis_locks != Switch::disable;
-  const bool sieves_elsewhere = !storage.guarded && hints.romio_ds_write == Switch::enable;
+  const bool sieves_elsewhere =
+      !storage.guarded && sieve_wish(Direction::write, hints) == Switch::enable;
   return can_lock && (sieves_elsewhere || !storage.may_rewrite);
 }
 
@@ -111,6 +163,10 @@ void settle(Circumstances& c, int nodes) {
   c.nodes = nodes;
   c.storage.guarded = nodes == 1 && apart;
   c.lock_plain_writes = locks_plain_writes(c.hints, c.storage);
+}
+
+FileRealms most_realms(const Survey& survey, const Circumstances& c) {
+  return realms_of(survey, c, static_cast<int>(c.aggregators.size()));
 }
 
 Strategy decide(const Survey& survey, const Circumstances& c) {
@@ -128,22 +184,16 @@ Strategy decide(const Survey& survey, const Circumstances& c) {
   if (strategy.reason != nullptr) return strategy;
 
   strategy.tiled = write && survey.coverage.tiles(survey.region());
-  strategy.two_phase_ns = two_phase_cost(survey, c, direction, strategy.tiled);
+  weigh_two_phase(survey, c, strategy);
   if (wish == Switch::disable) {
     strategy.reason = "collective buffering is disabled by hint";
-    return strategy;
+  } else if (wish == Switch::automatic && strategy.alone_ns <= strategy.two_phase_ns) {
+    strategy.reason = why_alone(survey, c, strategy);
+  } else {
+    strategy.route = Route::two_phase;
+    strategy.reason = wish == Switch::enable ? "collective buffering is enabled by hint"
+                                             : why_two_phase(survey, c, strategy);
   }
-  if (wish == Switch::automatic && strategy.alone_ns <= strategy.two_phase_ns) {
-    strategy.reason = "every rank alone is expected to be faster";
-    return strategy;
-  }
-  strategy.route = Route::two_phase;
-  strategy.reason = wish == Switch::enable ? "collective buffering is enabled by hint"
-                                           : "small pieces of many ranks make large windows";
-  const std::int64_t alignment = std::max(
-      {std::int64_t{1}, c.storage.block_bytes, c.storage.stripe_bytes, c.hints.striping_unit});
-  strategy.realms = FileRealms::even(survey.region(), static_cast<int>(c.aggregators.size()),
-                                     alignment, c.hints.romio_min_fdomain_size);
   return strategy;
 }
 

@@ -33,7 +33,9 @@ struct Circumstances {
 /// inputs are.
 struct Strategy {
   Route route = Route::nothing;
-  FileRealms realms;  ///< realm i belongs to aggregators[i]
+  /// Realm i belongs to aggregators[i]. Route::alone: those that were weighed; none where two-phase
+  /// is impossible.
+  FileRealms realms;
   /// Writes: the union of all pieces is known to have no hole, so no window needs reading first.
   bool tiled = false;
   double alone_ns = 0;      ///< estimate for Route::alone
@@ -57,6 +59,11 @@ bool locks_plain_writes(const Hints& hints, const Capabilities& storage);
 /// whether plain writes take locks. REQUIRES: hints, storage and ranks are set.
 void settle(Circumstances& circumstances, int nodes);
 
+/// Realms for all ranks that may aggregate; decide takes fewer where that is cheaper.
+/// REQUIRES: there is data, and such a rank.
+FileRealms most_realms(const Survey& survey, const Circumstances& circumstances);
+
+/// HOT PATH of collective accesses: allocates nothing.
 Strategy decide(const Survey& survey, const Circumstances& circumstances);
 
 }  // namespace tamis

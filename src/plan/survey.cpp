@@ -4,6 +4,17 @@
 #include <cmath>
 
 namespace tamis {
+namespace {
+
+std::int32_t obstacles_to_rewriting(const Hints& hints, const Capabilities& storage) {
+  std::int32_t obstacles = 0;
+  if (!storage.can_read_back) obstacles |= kNotReadable;
+  if (!storage.locks && hints.tamis_locks != Switch::disable) obstacles |= kNoLocks;
+  if (!storage.may_rewrite) obstacles |= kOthersRewrite;
+  return obstacles;
+}
+
+}  // namespace
 
 void Survey::merge(const Survey& other) {
   worst.merge(other.worst);
@@ -15,7 +26,7 @@ void Survey::merge(const Survey& other) {
   ranks_with_data += other.ranks_with_data;
   ranks_unordered += other.ranks_unordered;
   ranks_with_new_view += other.ranks_with_new_view;
-  ranks_cannot_rmw += other.ranks_cannot_rmw;
+  rewrite_obstacles |= other.rewrite_obstacles;
   directions |= other.directions;
 }
 
@@ -24,8 +35,7 @@ Survey survey_of(const Access& access, int rank, bool new_view, const Hints& hin
   Survey survey;
   survey.worst = access.error.travelling(rank);
   survey.ranks_with_new_view = new_view ? 1 : 0;
-  const bool lockable = storage.locks || hints.tamis_locks == Switch::disable;
-  survey.ranks_cannot_rmw = storage.can_read_back && lockable && storage.may_rewrite ? 0 : 1;
+  survey.rewrite_obstacles = obstacles_to_rewriting(hints, storage);
   survey.directions = access.direction == Direction::read ? 1 : 2;
   if (access.bytes == 0) return survey;
 
@@ -42,11 +52,11 @@ Survey survey_of(const Access& access, int rank, bool new_view, const Hints& hin
     return survey;
   }
   if (access.direction == Direction::write) {
-    Cursor cursor(*access.file, access.first);
-    survey.coverage = cover(cursor, access.bytes);
+    survey.coverage = cover(*access.file, access.first, access.bytes);
   } else {  // holes do not matter to a read: bounds are enough
     const Extent span = access.span();
-    survey.coverage = {.bytes = access.bytes, .first = span.offset, .last = span.end()};
+    survey.coverage = {
+        .bytes = access.bytes, .balance = {}, .first = span.offset, .last = span.end()};
   }
   return survey;
 }

@@ -8,6 +8,11 @@
 
 namespace tamis {
 
+// Why a rank's storage forbids to read holes, change what lies between and write all back.
+inline constexpr std::int32_t kNotReadable = 1;  ///< the file may be written, not read
+inline constexpr std::int32_t kNoLocks = 2;  ///< it gives no locks, and the user no word instead
+inline constexpr std::int32_t kOthersRewrite = 4;  ///< another open of the file has that right
+
 /// What ranks tell each other before a collective access. Constant size; combined by a reduction
 /// whose result does not depend on the order.
 struct Survey {
@@ -20,7 +25,7 @@ struct Survey {
   std::int32_t ranks_with_data = 0;
   std::int32_t ranks_unordered = 0;      ///< whose view cannot be searched by offset
   std::int32_t ranks_with_new_view = 0;  ///< whose view owners elsewhere do not know yet
-  std::int32_t ranks_cannot_rmw = 0;     ///< whose storage cannot be read back or locked
+  std::int32_t rewrite_obstacles = 0;    ///< of all ranks, or-ed: kNotReadable, ...
   std::int32_t directions = 0;           ///< bit 0: reads, bit 1: writes
 
   void merge(const Survey& other);

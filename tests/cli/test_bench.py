@@ -11,16 +11,19 @@ import time
 import unittest
 from pathlib import Path
 
+import job_documents as documents
 from support import BUILD, ROOT, TAMIS, clean_environment, tamis, write_script
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "python"))
 
-from tamis.bench import cases, cells, differences, jobs, methods, paper004, plots, results, show, tables  # noqa: E402
+from tamis.bench import (cases, cells, counted, differences, jobs, methods, paper004, plots, results,  # noqa: E402
+                         show, tables)
 from tamis.bench.cases import Case  # noqa: E402
 from tamis.bench.implementations import Implementation, Mpi  # noqa: E402
 from tamis.bench.records import Records, open_records  # noqa: E402
 from tamis.errors import UserError  # noqa: E402
+from tamis.report import merge  # noqa: E402
 
 MPIS = [mpi for mpi in ("mpich", "openmpi")
         if shutil.which(f"mpiexec.{mpi}") and (BUILD / "lib" / f"libtamis-{mpi}.so").is_file()]
@@ -96,6 +99,20 @@ class Words(unittest.TestCase):
         found = cases.cases_of(["hpio"], "short", self.KNOWN)
         self.assertEqual([case.name for case in found][:2], ["hpio", "hpio type=succinct size=8"])
         self.assertEqual({case.curve for case in found}, {"", "size"})
+
+    def test_noncontig_has_all_its_layouts_and_equal_vectors_along_its_curves(self):
+        known = {"noncontig": {"reads_only": False, "parameters": []}}
+        found = [dict(case.parameters) for case in cases.cases_of(["noncontig"], "standard", known)]
+        gaps = {(one.get("memory", cases.GAPS), one.get("file", cases.GAPS)) for one in found}
+        self.assertEqual(len(gaps), 4)
+        curve = [one for one in found if "elmtcount" in one]
+        self.assertEqual(len(curve), 3 * 4)
+        self.assertEqual({one["elmtcount"] * one["veclen"] for one in curve}, {1024})
+
+    def test_types_of_regions_are_compared_with_a_vector(self):
+        for name in ("standard", "paper"):
+            kinds = {dict(case.parameters).get("type") for case in cases.cases_of(["hpio"], name, self.KNOWN)}
+            self.assertLessEqual({"succinct", "vector", "enumerated"}, kinds)
 
     def test_a_tile_is_only_read(self):
         self.assertEqual(cases.cases_of(["tile"], "short", self.KNOWN)[0].ops, ("read",))
@@ -191,9 +208,41 @@ class Figures(unittest.TestCase):
             records.append(record("OMPIO", number, {("3", "write"): 20, ("posix", "write"): 80}))
         row = self.row(records)
         self.assertEqual((row["better_peer"], row["ratio"], row["peer_ahead"]), ("OMPIO", 2.0, False))
-        self.assertEqual((row["ratio_least"], row["ratio_most"]), (1.5, 3.0))
+        self.assertEqual((row["ratio_least"], row["ratio_most"], row["rounds"]), (1.5, 3.0, 3))
         self.assertEqual((row["best_level"], row["ratio_best_level"]), ("ROMIO level 0", 0.8))
         self.assertEqual(row["ratio_posix"], 0.5)
+
+    def test_each_round_is_compared_with_itself(self):
+        """The machine is four times slower in rounds 1 and 3: of all accesses together ROMIO's are the faster."""
+        records = []
+        for number, (ours, theirs) in enumerate(((110, 100), (22, 20), (110, 100), (22, 20))):
+            records.append(record("Tamis", number, {("3", "write"): ours}))
+            records.append(record("ROMIO", number, {("3", "write"): theirs}))
+        del records[0], records[-1]  # Tamis has no round 0, ROMIO no round 3
+        row = self.row(records)
+        self.assertLess(row["tamis"]["mib_per_s"], row["peers"]["ROMIO"]["mib_per_s"])
+        self.assertEqual((row["ratio"], row["rounds"], row["peer_ahead"]), (1.1, 2, False))
+        self.assertEqual((row["ratio_least"], row["ratio_most"]), (1.1, 1.1))
+
+    def test_of_two_rounds_neither_side_is_favoured(self):
+        """Four times as fast in one round and four times as slow in the other."""
+        records = []
+        for number, (ours, theirs) in enumerate(((40, 10), (10, 40))):
+            records += [record("Tamis", number, {("3", "write"): ours}), record("ROMIO", number, {("3", "write"): theirs})]
+        self.assertEqual((self.row(records)["ratio"], self.row(records)["peer_ahead"]), (1.0, False))
+
+    def test_the_better_peer_is_the_one_that_is_ahead_round_by_round(self):
+        """OMPIO's one good round makes it no better: ROMIO is ahead in all of its own."""
+        records = [record("Tamis", number, {("3", "write"): 20}) for number in range(3)]
+        records += [record("ROMIO", number, {("3", "write"): 25}) for number in range(3)]
+        records += [record("OMPIO", number, {("3", "write"): speed}) for number, speed in enumerate((10, 90, 10))]
+        row = self.row(records)
+        self.assertEqual((row["better_peer"], row["ratio"], row["peer_ahead"]), ("ROMIO", 0.8, True))
+
+    def test_a_row_says_in_how_many_rounds_it_was_measured(self):
+        records = [record(name, number, {("3", "write"): 9}) for name in ("Tamis", "ROMIO") for number in range(2)]
+        headings, table = show.table_of(results.rows_of(records))
+        self.assertEqual(table[0][headings.index("rounds")], 2)
 
     def test_a_peer_that_moves_wrong_bytes_is_shown_and_not_raced(self):
         records = [record("Tamis", 0, {("3", "write"): 30}),
@@ -222,10 +271,29 @@ class Figures(unittest.TestCase):
         records = [record("Tamis", 0, {}, [("p", "write", jobs.UNFIT, "a square number")])]
         self.assertEqual(results.rows_of(records), [])
 
-    def test_the_mean_is_geometric(self):
-        summary = results.summary_of([{"ratio": 4.0, "peer_ahead": False}, {"ratio": 0.25, "peer_ahead": True},
-                                      {"ratio": None, "peer_ahead": False}])
-        self.assertEqual(summary, {"rows": 3, "compared": 2, "peer_ahead": 1, "geometric_mean_ratio": 1.0})
+    @staticmethod
+    def compared(ratio, level="3", ranks=4, partial=False):
+        return {"mpi": "mpich", "ranks": ranks, "level": level, "ratio": ratio, "partial": partial,
+                "peer_ahead": bool(ratio and ratio < 1)}
+
+    def test_means_are_geometric_and_of_like_with_like(self):
+        summary = results.summary_of([self.compared(4.0), self.compared(0.25), self.compared(None),
+                                      self.compared(9.0, level="2"), self.compared(5.0, ranks=8)])
+        self.assertEqual((summary["rows"], summary["compared"], summary["peer_ahead"]), (5, 4, 1))
+        means = {(mean["mpi"], mean["ranks"], mean["level"]): (mean["geometric_mean_ratio"], mean["rows"])
+                 for mean in summary["means"]}
+        self.assertEqual(means, {("mpich", 4, "2"): (9.0, 1), ("mpich", 4, "3"): (1.0, 2), ("mpich", 8, "3"): (5.0, 1)})
+        self.assertEqual(show.means_table(summary)[1],
+                         [["mpich, 4 ranks", "9.00x (1)", "1.00x (2)"], ["mpich, 8 ranks", "-", "5.00x (1)"]])
+
+    def test_rows_with_calls_left_out_are_in_no_mean(self):
+        records = [record("Tamis", 0, {("0", "write"): 30, ("3", "write"): 30}),
+                   record("ROMIO", 0, {("0", "write"): 10, ("3", "write"): 10})]
+        records[1]["lines"].append({"summary": True, "level": "0", "op": "write", "partial": True})
+        summary = results.summary_of(results.rows_of(records))
+        self.assertEqual((summary["compared"], summary["partial"]), (2, 1))
+        self.assertEqual([(mean["level"], mean["rows"]) for mean in summary["means"]], [("3", 1)])
+        self.assertIn("1 row with calls left out (~): in no mean", show.summary_line(summary))
 
 
 class Pictures(Directory):
@@ -237,9 +305,13 @@ class Pictures(Directory):
         for size in (8, 64):
             records.append(record("Tamis", 0, {("3", "write"): size}, case=f"hpio size={size}", workload="hpio",
                                   parameters={"type": "succinct", "size": size}, curve="size"))
+            records.append(record("Tamis", 0, {("3", "write"): size}, case=f"noncontig {size}", workload="noncontig",
+                                  parameters={"file": "contiguous", "elmtcount": size, "veclen": 1024 // size},
+                                  curve="elmtcount"))
         found = {"rows": results.rows_of(records)}
         made = plots.draw_all(found, {"d": "tmpfs"}, self.directory)
-        self.assertEqual([title for _, title in made], ["dist3d", "hpio type=succinct, by size"])
+        self.assertEqual([title for _, title in made], ["dist3d", "hpio type=succinct, by size",
+                                                        "noncontig file=contiguous, by elmtcount"])
         for name, _ in made:
             for ending in ("png", "svg"):
                 self.assertGreater((self.directory / f"{name}.{ending}").stat().st_size, 1000)
@@ -263,6 +335,27 @@ def described(table):
             "rank": rank, "desired_bytes": size, "file_pieces": len(runs), "first": runs[0][0],
             "end": runs[-1][0] + runs[-1][1], "pieces": size // 8 if table.workload == "flash" else len(runs)})
     return description
+
+
+def counted_way(**more):
+    way = documents.way("write", True, "two_phase", "exchange", calls=2, bytes_wanted=600, windows=2,
+                        requests=[("write", 2, 300)], bytes_resent=400, bytes_messages=100, **more)
+    return {**way, "lists": 3}
+
+
+class Counted(Directory):
+    def test_messages_between_nodes_are_among_the_bytes_resent(self):
+        path = self.directory / "job.json"
+        path.write_text(json.dumps(documents.job(documents.file("x", [counted_way()], ranks=2), ranks=2)))
+        found = counted.sums_of(merge.load_job(path), 2)
+        self.assertEqual((found["resent"], found["desired"], found["accessed"]), (200, 300, 300))
+
+    def test_what_another_rank_wrote_of_the_job_is_counted_along(self):
+        whole = documents.job(documents.file("x", [counted_way()], ranks=1), ranks=2)
+        for name, rank in (("job.json", 0), ("job.json.rank-1", 1)):
+            (self.directory / name).write_text(json.dumps({**whole, "rank": rank}))
+        found = counted.sums_of(merge.load_job(self.directory / "job.json"), 2)
+        self.assertEqual((found["desired"], found["requests"]), (600, 2))
 
 
 class Paper004(unittest.TestCase):
@@ -410,8 +503,8 @@ class WithFakes(Directory):
         self.assertEqual(found["machine"]["mpis"], {"mpich": "4.9"})
         for row in found["rows"]:
             self.assertEqual(set(row), {*results.HEAD, "op", "level", "posix", "tamis", "peers", "better_peer", "ratio",
-                                        "ratio_least", "ratio_most", "best_level", "ratio_best_level", "ratio_posix",
-                                        "peer_ahead"})
+                                        "ratio_least", "ratio_most", "rounds", "best_level", "ratio_best_level",
+                                        "ratio_posix", "peer_ahead", "partial"})
 
     def test_a_run_that_was_killed_goes_on_where_it_was(self):
         self.measure("--levels", "023")

@@ -104,6 +104,7 @@ class Patterns(unittest.TestCase):
             ("--ranks", "10000", "--nodes", "100", "--read", "block3d n=2000 elem=8"),
             ("--alone", "--write", "blocks piece=8 stride=16 count=10000000000"),
             ("--read", "cyclic piece=8 bytes=10000000000"),
+            ("--write", "cyclic piece=8 bytes=10000000000"),
         ):
             with self.subTest(words):
                 begun = time.monotonic()
@@ -183,6 +184,29 @@ class Sources(unittest.TestCase):
             for access in file["accesses"]:
                 self.assertIn(access["text"].splitlines()[0], answer.stdout)
         self.assertEqual(len(json.loads(as_json.stdout)["files"]), len(document["files"]))
+
+    def test_a_job_tells_what_other_ranks_have_kept_beside_it(self):
+        with tempfile.TemporaryDirectory() as directory:
+            job = Path(directory) / "job.json"
+            document = good_collective()
+            own = {**document, "rank": 3, "files": [{**document["files"][0], "name": "of-rank-3.bin", "path": "/r3"}]}
+            job.write_text(json.dumps(document))
+            Path(f"{job}.rank-3").write_text(json.dumps(own))
+            answer = tamis("explain", "--report", job)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn(document["files"][0]["name"], answer.stdout)
+        self.assertIn("of-rank-3.bin", answer.stdout)
+
+
+class Methods(unittest.TestCase):
+    def test_each_can_be_forced_alone_and_together(self):
+        for direction in ("read", "write"):
+            for method in ("list", "gather", "sieve"):
+                words = (f"--{direction}", "--hint", f"tamis_method={method}", "blocks piece=64 stride=1024 count=100")
+                with self.subTest(words):
+                    self.assertEqual(decision("--alone", *words)["method"], method)
+                    together = decision("--hint", f"romio_cb_{direction}=disable", *words)
+                    self.assertEqual(together["own"]["method"], method)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ MPIS = [mpi for mpi in ("mpich", "openmpi")
         if shutil.which(f"mpiexec.{mpi}") and (BUILD / "lib" / f"libtamis-{mpi}.so").is_file()]
 RANKS = 3
 PIECES, PIECE = 500, 16
+ROUNDED_US = 0.002
+BUILT_IN_COSTS = ("tmpfs", "ext4", "ext3", "ext2", "xfs", "nfs", "nfs4", "lustre", "gpfs")
 
 # Every rank writes its pieces, which take turns, in one collective call; rank 1 also has a file of its own.
 PROGRAM = f"""
@@ -86,7 +88,11 @@ class Seeing(unittest.TestCase):
             self.assertEqual(way["bytes_moved"], RANKS * PIECES * PIECE)
             self.assertEqual(way["bytes_written"], RANKS * PIECES * PIECE)
             self.assertEqual(way["pieces"], RANKS * PIECES)
-            self.assertEqual(sum(way["request_sizes"]), way["reads"] + way["writes"])
+            self.assertEqual(sum(way["read_sizes"]), way["reads"])
+            self.assertEqual(sum(way["write_sizes"]), way["writes"])
+            self.assertEqual(way["request_sizes"], [sum(both) for both in zip(way["read_sizes"], way["write_sizes"])])
+            self.assertEqual((way["aggregators"], file["aggregators"]), (1, [0]))
+            self.assertEqual((file["accesses_left_out"], job["files_left_out"]), (0, 0))
             self.assertEqual(sum(map(sum, file["pattern"]["written"])), RANKS * PIECES * PIECE)
             self.assertEqual(len(file["pattern"]["written"]), RANKS)
             self.assertEqual(file["hint_sources"]["cb_nodes"], "TAMIS_HINTS")
@@ -123,12 +129,25 @@ class Seeing(unittest.TestCase):
             document = json.loads(trace.read_text())
             events = [event for event in document["traceEvents"] if event["ph"] == "X"]
             self.assertEqual({event["tid"] for event in events}, set(range(RANKS)))
-            self.assertIn("write", {event["name"] for event in events})
+            self.assertEqual(document["otherData"]["events_left_out"], 0)
             for event in events:
                 self.assertGreaterEqual(event["ts"], 0)
                 self.assertGreaterEqual(event["dur"], 0)
-            written = sum(event["args"]["bytes"] for event in events if event["name"] == "write")
-            self.assertEqual(written, RANKS * PIECES * PIECE)
+            for name in ("storage write", "write_all"):
+                written = sum(event["args"]["bytes"] for event in events if event["name"] == name)
+                self.assertEqual(written, RANKS * PIECES * PIECE)
+
+    def test_the_timeline_has_the_calls_around_what_they_are_made_of(self):
+        for mpi in MPIS:
+            trace = self.directory / f"{mpi}.trace.json"
+            self.run_program(mpi, "--trace", str(trace))
+            events = [event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"]
+            calls = {event["tid"]: event for event in events if event["cat"] == "call"}
+            self.assertEqual([call["name"] for call in calls.values()], ["write_all"] * RANKS)
+            for event in events:
+                call = calls[event["tid"]]
+                self.assertGreaterEqual(event["ts"], call["ts"])
+                self.assertLessEqual(event["ts"] + event["dur"], call["ts"] + call["dur"] + ROUNDED_US)
 
     def test_words_are_said_only_where_asked_for(self):
         for mpi in MPIS:
@@ -136,10 +155,34 @@ class Seeing(unittest.TestCase):
             told = self.run_program(mpi, "--stats").stderr
             self.assertIn("write_all by", told)
             self.assertIn(f"{RANKS} calls", told)
+            self.assertIn("1 of 1 aggregators moved windows", told)
             self.assertNotIn("-> ", told)
             told = self.run_program(mpi, "--explain").stderr
             self.assertIn("-> ", told)
             self.assertNotIn(f"{RANKS} calls", told)
+
+    def explained(self, *words):
+        answer = tamis("explain", "--write", "--ranks", str(RANKS), "--hint", "cb_nodes=1", *words)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return answer.stdout.split("\nassumed:")[0]
+
+    def test_what_a_job_says_of_a_decision_is_what_explain_says_without_one(self):
+        filesystem = filesystem_by_df(self.directory)
+        for mpi in MPIS:
+            report = self.directory / f"{mpi}.json"
+            told = self.run_program(mpi, "--explain", "--report", str(report)).stderr
+            job = json.loads(report.read_text())
+            (file,) = job["files"]
+            costs = ",".join(f"{key}={file['costs'][key]}" for key in ("read_ns", "write_ns", "byte_ns", "lock_ns"))
+            together = ("--cores", str(job["cores"]), "blocks", f"piece={PIECE}", f"stride={RANKS * PIECE}",
+                        f"count={PIECES}")
+            alone = ("--alone", "contiguous", "begin=100", "bytes=50")
+            for place in (("--filesystem", filesystem if filesystem in BUILT_IN_COSTS else "other"), ("--costs", costs)):
+                words = self.explained(*place, *together)
+                self.assertEqual([access["text"] for access in file["accesses"]], words.split("\nso rank 0, for one:\n"))
+                for access in file["accesses"]:
+                    self.assertIn(f"tamis: {self.directory}/data: {access['text']}\n", told)
+                self.assertIn(f"tamis: {self.directory}/data.own: {self.explained(*place, *alone)}\n", told)
 
     def test_a_place_where_nothing_can_be_written_is_refused_before_the_start(self):
         for place in (self.directory, self.directory / "missing" / "job.json"):

@@ -149,8 +149,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"romio_no_indep_rw", "enable"}, BadValue{"cb_config_list", ""},
                     BadValue{"cb_config_list", "a,,b"}, BadValue{"cb_config_list", "a:x"},
                     BadValue{"cb_config_list", ":1"}, BadValue{"cb_config_list", "*:0"},
-                    BadValue{"cb_config_list", "a:0,b:0"},
-                    BadValue{"tamis_pretend_nodes", "1025"}));
+                    BadValue{"cb_config_list", "a:0,b:0"}, BadValue{"tamis_pretend_nodes", "1025"},
+                    BadValue{"tamis_method", "nothing"}, BadValue{"tamis_method", "Sieve"}));
 
 Hints any_hints() {
   Hints hints;
@@ -159,6 +159,8 @@ Hints any_hints() {
   hints.cb_config_list = *rc::gen::element<std::string>("*:*", "a", "a:0,b:*,*:7");
   hints.romio_cb_read = *rc::gen::element(Switch::automatic, Switch::enable, Switch::disable);
   hints.romio_ds_write = *rc::gen::element(Switch::automatic, Switch::enable, Switch::disable);
+  hints.tamis_method = *rc::gen::element<std::optional<Method>>(std::nullopt, Method::direct,
+                                                                Method::list, Method::sieve);
   hints.romio_no_indep_rw = *rc::gen::arbitrary<bool>();
   hints.striping_unit = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
   hints.filesystem_type = *rc::gen::arbitrary<std::string>();

@@ -1,9 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
-#include "layout/coverage.hpp"
 #include "layout/pack.hpp"
 #include "layout_oracle.hpp"
 
@@ -88,69 +86,6 @@ TEST(CopyStream, serves_every_small_block_size_on_either_side) {
       expect_same_copy(gaps, pairs, rng);
     }
   }
-}
-
-/// Does the multiset of offsets hold every byte of the extent once, and no other?
-bool tiles(const Words& bytes, const Extent& extent) {
-  std::map<std::int64_t, int> seen;
-  for (const std::int64_t byte : bytes)
-    if (++seen[byte] > 1 || !extent.contains(byte)) return false;
-  return static_cast<std::int64_t>(seen.size()) == extent.length;
-}
-
-TEST(Coverage, tells_tilings_from_holes_and_overlaps) {
-  int tiled = 0;
-  for_seeds(kSeeds, [&tiled](std::uint64_t seed) {
-    std::mt19937_64 rng(seed);
-    // Every byte gets an owner; then some change hands or get lost, so that most cases are close.
-    const std::int64_t length = draw(rng, 1, 60);
-    const std::int64_t start = draw(rng, -30, 30);
-    std::vector<Words> owned(4);
-    for (std::int64_t i = 0; i < length; ++i) owned[rng() % 4].push_back(start + i);
-    const std::int64_t mistake = draw(rng, 0, 3);
-    Words& victim = owned[rng() % 4];
-    if (mistake == 1 && !victim.empty()) victim.pop_back();
-    if (mistake == 2) victim.push_back(start + draw(rng, 0, length - 1));
-    if (mistake == 3 && !victim.empty()) victim.back() = start + draw(rng, -1, length);
-    Coverage total;
-    Words all;
-    for (const Words& offsets : owned) {
-      const Dataloop loop = Dataloop::blockindexed(1, offsets, Dataloop::bytes(1)).value();
-      const Layout layout{loop, 0, 1};
-      Cursor cursor(layout);
-      total.add(cover(cursor, layout.size()));
-      ASSERT_TRUE(cursor.at_end());
-      all.insert(all.end(), offsets.begin(), offsets.end());
-    }
-    const Extent extent{start, length};
-    ASSERT_EQ(total.tiles(extent), tiles(all, extent));
-    ASSERT_EQ(total.bytes, static_cast<std::int64_t>(all.size()));
-    if (!all.empty()) {
-      ASSERT_EQ(total.first, *std::min_element(all.begin(), all.end()));
-      ASSERT_EQ(total.last, *std::max_element(all.begin(), all.end()) + 1);
-    }
-    if (total.tiles(extent)) ++tiled;
-  });
-  EXPECT_GT(tiled, kSeeds / 10);
-}
-
-TEST(Coverage, of_interleaved_vectors_tiles_exactly_their_span) {
-  Coverage total;
-  for (std::int64_t rank = 0; rank < 5; ++rank) {
-    const Layout view{Dataloop::resized(0, 40, Dataloop::bytes(8)).value(), rank * 8,
-                      Layout::kEndless};
-    Cursor cursor(view, 80);
-    EXPECT_FALSE(total.tiles({400, 4000}));
-    total.add(cover(cursor, 800));
-  }
-  EXPECT_TRUE(total.tiles({400, 4000}));
-  EXPECT_FALSE(total.tiles({400, 4008}));
-  EXPECT_FALSE(total.tiles({401, 4000}));
-}
-
-TEST(Coverage, of_nothing_tiles_nothing) {
-  EXPECT_TRUE(Coverage{}.tiles({10, 0}));
-  EXPECT_FALSE(Coverage{}.tiles({10, 1}));
 }
 
 }  // namespace

@@ -56,14 +56,19 @@ TEST(FileRealms, give_every_byte_one_owner_and_one_window) {
   });
 }
 
-TEST(FileRealms, need_as_many_rounds_as_the_longest_realm) {
+TEST(FileRealms, count_the_windows_of_the_longest_realm_and_of_all) {
   oracle::for_seeds(1000, [](std::uint64_t seed) {
     std::mt19937_64 rng(seed);
     const Cut cut = random_cut(rng);
     const FileRealms realms = FileRealms::even(cut.region, cut.count, cut.alignment, cut.least);
     std::int64_t most = 0;
-    for (int i = 0; i < realms.count(); ++i) most = std::max(most, realms.windows(i, cut.window));
+    std::int64_t sum = 0;
+    for (int i = 0; i < realms.count(); ++i) {
+      most = std::max(most, realms.windows(i, cut.window));
+      sum += realms.windows(i, cut.window);
+    }
     EXPECT_EQ(realms.rounds(cut.window), most);
+    EXPECT_EQ(realms.total_windows(cut.window), sum);
   });
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "plan/explain.hpp"
 #include "plan/strategy.hpp"
@@ -141,6 +142,65 @@ TEST(Method, a_write_that_others_do_not_notice_is_sieved_only_on_demand) {
   EXPECT_NE(choice_of({Direction::write, 8, 16, 4096}, hints, storage).method, Method::sieve);
 }
 
+Shape pieces(std::int64_t count) {
+  return {.bytes = count * 64, .span = count * 96, .file_blocks = count, .memory_blocks = 1};
+}
+
+TEST(Method, is_the_one_that_a_hint_asks_for) {
+  for (const Direction direction : {Direction::read, Direction::write})
+    for (const Method asked : {Method::list, Method::gather, Method::sieve}) {
+      Hints hints;
+      hints.tamis_method = asked;
+      const Choice choice = choose_method(direction, pieces(100), hints, plain_disk());
+      EXPECT_EQ(choice.method, asked);
+      EXPECT_EQ(choice.hint_refused, nullptr);
+    }
+}
+
+TEST(Method, asked_for_by_name_is_stronger_than_the_hints_for_sieving) {
+  for (const Switch wish : {Switch::enable, Switch::disable})
+    for (const Method asked : {Method::list, Method::sieve}) {
+      Hints hints;
+      hints.romio_ds_read = hints.romio_ds_write = wish;
+      hints.tamis_method = asked;
+      for (const Direction direction : {Direction::read, Direction::write})
+        EXPECT_EQ(choose_method(direction, pieces(100), hints, plain_disk()).method, asked);
+    }
+}
+
+TEST(Method, that_is_impossible_is_refused_with_a_reason_and_the_cheapest_taken) {
+  Capabilities no_locks = plain_disk();
+  no_locks.locks = false;
+  struct Case {
+    Method asked;
+    std::int64_t pieces;
+    Method taken;
+    const char* refused;
+  };
+  for (const Case& one :
+       {Case{Method::direct, 100, Method::list, "there is more than one piece"},
+        Case{Method::sieve, 100, Method::list, "the storage refuses byte-range locks"},
+        Case{Method::gather, 1, Method::direct, "there is nothing to gather"},
+        Case{Method::list, 1, Method::direct, "there is one piece only"},
+        Case{Method::sieve, 1, Method::direct, "the access is contiguous in the file"}}) {
+    Hints hints;
+    hints.tamis_method = one.asked;
+    const Choice choice = choose_method(Direction::write, pieces(one.pieces), hints, no_locks);
+    EXPECT_EQ(choice.method, one.taken) << one.refused;
+    EXPECT_STREQ(choice.hint_refused, one.refused);
+  }
+}
+
+TEST(Method, sieving_that_other_nodes_must_notice_makes_plain_writes_lock) {
+  Capabilities storage = plain_disk();
+  storage.guarded = false;
+  Hints hints;
+  EXPECT_FALSE(locks_plain_writes(hints, storage));
+  hints.tamis_method = Method::sieve;
+  EXPECT_EQ(choose_method(Direction::write, pieces(100), hints, storage).method, Method::sieve);
+  EXPECT_TRUE(locks_plain_writes(hints, storage));
+}
+
 TEST(Strategy, tiny_interleaved_pieces_go_in_two_phases) {
   for (const Direction direction : {Direction::read, Direction::write}) {
     const Survey survey = survey_of({direction, 8, 0, 1 << 20}, 4, 4);
@@ -202,10 +262,127 @@ TEST(Strategy, two_phase_is_refused_with_a_reason) {
   no_sieve.hints.romio_ds_write = Switch::disable;
   EXPECT_EQ(decide(holes, no_sieve).route, Route::alone);
   EXPECT_EQ(decide(tiled, no_sieve).route, Route::two_phase);
-  Survey blind = holes;
-  blind.ranks_cannot_rmw = 1;
-  EXPECT_EQ(decide(blind, c).route, Route::alone);
 }
+
+TEST(Strategy, each_obstacle_to_filling_holes_has_a_reason_of_its_own) {
+  Hints hints;
+  hints.romio_cb_write = Switch::enable;
+  Survey holes = survey_of({Direction::write, 8, 0, 4096}, 4, 5, hints);
+  struct Case {
+    std::int32_t obstacles;
+    const char* words;
+  };
+  for (const Case& one : {Case{kNotReadable | kNoLocks, "cannot be read back"},
+                          Case{kNoLocks | kOthersRewrite, "gives no locks"},
+                          Case{kOthersRewrite, "another open of the file"}}) {
+    holes.rewrite_obstacles = one.obstacles;
+    const Strategy strategy = decide(holes, circumstances(4, hints));
+    EXPECT_EQ(strategy.route, Route::alone);
+    EXPECT_NE(std::strstr(strategy.reason, one.words), nullptr) << strategy.reason;
+  }
+}
+
+TEST(Survey, tells_every_obstacle_of_any_rank) {
+  const Layout file{strided(8, 16), 0, Layout::kEndless};
+  const Layout memory = Layout::contiguous(4096);
+  const Access access{
+      .direction = Direction::write, .memory = &memory, .file = &file, .bytes = 4096, .error = {}};
+  const auto obstacles = [&](Capabilities storage, const Hints& hints) {
+    return survey_of(access, 0, true, hints, storage).rewrite_obstacles;
+  };
+  Capabilities lockless = plain_disk();
+  lockless.locks = false;
+  Capabilities shared = plain_disk();
+  shared.may_rewrite = false;
+  Hints trusting;
+  trusting.tamis_locks = Switch::disable;
+  EXPECT_EQ(obstacles(plain_disk(), {}), 0);
+  EXPECT_EQ(obstacles(lockless, {}), kNoLocks);
+  EXPECT_EQ(obstacles(lockless, trusting), 0);
+  EXPECT_EQ(obstacles(shared, {}), kOthersRewrite);
+  Survey all = survey_of(access, 0, true, {}, shared);
+  all.merge(survey_of(access, 1, true, {}, lockless));
+  EXPECT_EQ(all.rewrite_obstacles, kNoLocks | kOthersRewrite);
+}
+
+/// Four ranks with one piece each, side by side.
+Survey side_by_side(Direction direction, std::int64_t bytes) {
+  return survey_of({direction, bytes, 0, bytes}, 4, 4);
+}
+
+Circumstances four_aggregators(const Hints& hints = {}) {
+  Circumstances c = circumstances(4, hints);
+  c.aggregators = {0, 1, 2, 3};
+  c.cores = 4;
+  return c;
+}
+
+TEST(Strategy, a_small_part_of_the_file_has_one_aggregator) {
+  Hints hints;
+  hints.romio_cb_read = hints.romio_cb_write = Switch::enable;
+  for (const Direction direction : {Direction::read, Direction::write}) {
+    const Survey survey = side_by_side(direction, 4096);
+    EXPECT_EQ(decide(survey, four_aggregators(hints)).realms.count(), 1);
+    EXPECT_EQ(decide(side_by_side(direction, 16 << 20), four_aggregators(hints)).realms.count(), 4);
+  }
+}
+
+TEST(Strategy, as_many_aggregators_as_are_asked_for_serve_a_small_part_too) {
+  const Survey survey = side_by_side(Direction::write, 4096);
+  Hints by_number;
+  by_number.romio_cb_write = Switch::enable;
+  by_number.cb_nodes = 4;
+  EXPECT_EQ(decide(survey, four_aggregators(by_number)).realms.count(), 4);
+  Hints by_size;
+  by_size.romio_cb_write = Switch::enable;
+  by_size.romio_min_fdomain_size = 8192;
+  EXPECT_EQ(decide(survey, four_aggregators(by_size)).realms.count(), 2);
+  Hints between_nodes;
+  between_nodes.romio_cb_write = Switch::enable;
+  Circumstances nodes = four_aggregators(between_nodes);
+  settle(nodes, 2);
+  EXPECT_EQ(decide(survey, nodes).realms.count(), 4);
+}
+
+TEST(Strategy, every_window_of_every_realm_costs_a_request) {
+  Hints hints;
+  hints.cb_nodes = 4;
+  const Strategy strategy = decide(side_by_side(Direction::write, 4096), four_aggregators(hints));
+  EXPECT_GT(strategy.two_phase_ns, 4 * plain_disk().write_ns);
+  EXPECT_EQ(strategy.route, Route::alone);
+}
+
+TEST(Strategy, fewer_aggregators_are_never_dearer_than_all) {
+  oracle::for_seeds(300, [](std::uint64_t seed) {
+    std::mt19937_64 rng(seed);
+    const Pattern pattern{oracle::draw(rng, 0, 1) == 0 ? Direction::read : Direction::write,
+                          oracle::draw(rng, 1, 9000), 0, oracle::draw(rng, 1, 1 << 20)};
+    const Survey survey = survey_of(pattern, 4, 4 + static_cast<int>(oracle::draw(rng, 0, 1)));
+    Hints all;
+    all.cb_nodes = 4;
+    const double cheapest = decide(survey, four_aggregators()).two_phase_ns;
+    EXPECT_LE(cheapest, decide(survey, four_aggregators(all)).two_phase_ns);
+  });
+}
+
+TEST(Strategy, pieces_are_called_small_where_there_are_more_than_ranks) {
+  Circumstances dear = four_aggregators();
+  dear.storage.write_ns = 1e6;
+  const auto reason = [&](const Survey& survey) {
+    const Strategy strategy = decide(survey, dear);
+    EXPECT_EQ(strategy.route, Route::two_phase);
+    return std::string(strategy.reason);
+  };
+  Survey few = side_by_side(Direction::write, 4096);
+  few.alone_ns = 4e6;
+  EXPECT_EQ(reason(few), "one window takes the place of several ranks' requests");
+  Survey many = survey_of({Direction::write, 8, 0, 4096}, 4, 4);
+  many.alone_ns = 4e9;
+  EXPECT_EQ(reason(many), "small pieces of many ranks make large windows");
+}
+
+// Deciding is part of every collective access.
+static_assert(std::is_trivially_copyable_v<Strategy>);
 
 TEST(Strategy, always_has_a_reason) {
   oracle::for_seeds(300, [](std::uint64_t seed) {

@@ -9,7 +9,12 @@ from typing import Optional
 from ..errors import UserError
 
 LEVELS = "0123"
-CURVE_LEVELS = "23"  # where a curve is about sieving and exchange, not about calls per piece
+CURVE_LEVELS = "23"  # where a case is about sieving and exchange, not about calls per piece
+NO_GAPS, GAPS = "contiguous", "noncontiguous"
+# Of noncontig, in memory and in the file; those of figures 2, 3 and 4 of paper 003, the last the workload's default.
+FIGURES_OF_003 = ((GAPS, NO_GAPS), (NO_GAPS, GAPS), (GAPS, GAPS))
+OTHER_LAYOUTS = ((NO_GAPS, NO_GAPS), (GAPS, NO_GAPS), (NO_GAPS, GAPS))
+ELEMENTS_OF_VECTOR = 1024  # veclen times elmtcount, in all figures of 003
 GAUGES = ("contig", "bigvector", "memory")
 GAUGE_RANKS = {"contig": 1, "bigvector": 1, "memory": 4}
 
@@ -60,17 +65,24 @@ class Set:
     region_types: tuple
     extents: tuple
     fills: tuple
+    layouts: tuple  # of noncontig, beside its default
+    element_counts: tuple
 
+
+REGION_TYPES = ("succinct", "vector", "enumerated")
 
 SETS = {
     "short": Set(ranks=(4,), rounds=3, reps=2, budget=1, timeout=30, seconds=300, scale=0.25, paper=False,
-                 region_sizes=(8, 128, 2048), region_types=("succinct",), extents=(16384,), fills=(10, 50, 100)),
+                 region_sizes=(8, 128, 2048), region_types=("succinct",), extents=(16384,), fills=(10, 50, 100),
+                 layouts=(), element_counts=()),
     "standard": Set(ranks=(4, 8), rounds=3, reps=3, budget=3, timeout=120, seconds=None, scale=1, paper=False,
-                    region_sizes=(8, 32, 128, 512, 2048, 4096), region_types=("succinct", "enumerated"),
-                    extents=(4096, 16384, 65536), fills=(3, 10, 25, 50, 75, 100)),
+                    region_sizes=(8, 32, 128, 512, 2048, 4096), region_types=REGION_TYPES,
+                    extents=(4096, 16384, 65536), fills=(3, 10, 25, 50, 75, 100), layouts=OTHER_LAYOUTS,
+                    element_counts=(1, 8, 32, 128)),
     "paper": Set(ranks=(4, 8), rounds=3, reps=3, budget=20, timeout=900, seconds=None, scale=1, paper=True,
-                 region_sizes=(8, 32, 128, 512, 2048, 4096), region_types=("succinct", "enumerated"),
-                 extents=(1024, 4096, 16384, 65536), fills=(3, 10, 25, 40, 55, 70, 85, 100)),
+                 region_sizes=(8, 32, 128, 512, 2048, 4096), region_types=REGION_TYPES,
+                 extents=(1024, 4096, 16384, 65536), fills=(3, 10, 25, 40, 55, 70, 85, 100),
+                 layouts=OTHER_LAYOUTS, element_counts=(1, 2, 4, 8, 16, 32, 64, 128)),
 }
 
 
@@ -82,8 +94,23 @@ def catalogue(program):
     return {workload["name"]: workload for workload in json.loads(answer.stdout)}
 
 
+def layouts(chosen):
+    """noncontig without gaps in memory, in the file, in both; the workload alone has them in both."""
+    for memory, file in chosen.layouts:
+        yield Case("noncontig", (("memory", memory), ("file", file)), CURVE_LEVELS)
+
+
+def chunk_curves(chosen):
+    """Figures 2 to 4 of paper 003: fewer and larger chunks of the same vectors."""
+    for memory, file in FIGURES_OF_003:
+        for elements in chosen.element_counts:
+            chunks = (("elmtcount", elements), ("veclen", ELEMENTS_OF_VECTOR // elements))
+            yield Case("noncontig", (("memory", memory), ("file", file), *chunks), CURVE_LEVELS, curve="elmtcount")
+
+
 def curves(chosen):
-    """Figures 4 and 5 of paper 001: region sizes by type; a constant extent filled more and more."""
+    """Figures 4 and 5 of paper 001: region sizes by type; a constant extent filled more and more. And of 003."""
+    yield from chunk_curves(chosen)
     for kind in chosen.region_types:
         for size in chosen.region_sizes:
             yield Case("hpio", (("type", kind), ("size", size)), CURVE_LEVELS, curve="size")
@@ -118,7 +145,7 @@ def cases_of(words, set_name, known):
     """The words' cases, or the whole set where there are none; the points of their curves last, since a run
     whose time is over had better leave out those."""
     chosen = SETS[set_name]
-    usual = [*gauges(set_name == "short"), *curves(chosen)]
+    usual = [*gauges(set_name == "short"), *layouts(chosen), *curves(chosen)]
     found = []
     for word in words or [*GAUGES, *known]:
         name, parameters = parse_word(word, known)

@@ -1,9 +1,9 @@
 """The same quantities as the library counts them: each method forced by hints, real ranks, TAMIS_REPORT."""
 
-import json
 import tempfile
 from pathlib import Path
 
+from ..report.merge import load_job
 from . import jobs
 from .implementations import TAMIS
 from .paper004 import BUFFER_BYTES, METHODS, ONE_CALL
@@ -39,20 +39,20 @@ def sizes_of(table, scale):
     return ["--paper", *ONE_CALL.get(table.workload, ()), *(["--scale", f"{scale:g}"] if scale != 1 else [])]
 
 
-def sums_of(document, ranks):
-    """Per client; and by what routes and methods."""
-    ways = [way for file in document["files"] for way in file["ways"]]
+def sums_of(job, ranks):
+    """Per client; and by what routes and methods. Messages between nodes are among the bytes resent."""
+    ways = [way for file in job.files for way in file.ways]
 
     def sum_of(*names):
-        return sum(way[name] for way in ways for name in names) / ranks
+        return sum(getattr(way, name) for way in ways for name in names) / ranks
 
-    methods = sorted({way["method"] for way in ways if way["bytes_moved"]})
+    methods = sorted({way.method for way in ways if way.bytes_moved})
     system_calls = sum_of("reads", "writes")
     return {"desired": sum_of("bytes_wanted"), "accessed": sum_of("bytes_read", "bytes_written"),
             "operations": sum_of("lists") if methods == ["list"] else system_calls, "system_calls": system_calls,
-            "resent": sum_of("bytes_resent", "bytes_messages"), "requests": sum_of("calls"),
+            "resent": sum_of("bytes_resent"), "requests": sum_of("calls"),
             "windows": sum_of("windows"),
-            "window_bytes": max((file["window_bytes"] for file in document["files"]), default=0),
+            "window_bytes": max((file.window_bytes for file in job.files), default=0),
             "methods": methods}
 
 
@@ -69,7 +69,7 @@ def count(mpi, table, method, scale, directory, limit_s):
             return {"fault": outcome.word, "detail": outcome.detail}
         if not report.is_file():
             return {"fault": "no report", "detail": "the library wrote no TAMIS_REPORT"}
-        return sums_of(json.loads(report.read_text()), table.clients)
+        return sums_of(load_job(report), table.clients)
 
 
 def methods_counted(direction, ranks):

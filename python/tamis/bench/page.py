@@ -9,15 +9,17 @@ from ..units import size
 from . import plots, records, session, show, tables
 from . import results as figures
 
-HOW = """Each job runs all levels of one workload under one MPI-IO; jobs take strict turns, and who is first changes from
-round to round. Times run from the moment all ranks are ready to the moment the last one is done, without open, view and
-close. Every byte of the file and of the buffers is compared. The POSIX limit is measured in the same jobs: the same
-ranks move as many bytes, each in one contiguous `pwrite` or `pread` a step.
+HOW = """Each job runs all levels of one workload under one MPI-IO; jobs take strict turns, and who is first changes
+from round to round. Times run from the moment all ranks are ready to the moment the last one is done, without open,
+view and close. Every byte of the file and of the buffers is compared. The POSIX limit is measured in the same jobs: the
+same ranks move as many bytes, each in one contiguous `pwrite` or `pread` a step.
 
 Level 0 is a call for each contiguous piece, 1 a collective call for each, 2 a view and one call, 3 a view and one
 collective call. A speed is the median over all accesses of all rounds, in brackets its quartiles; `~` stands before
-one that was taken from the first calls only. The better peer is the faster of the MPI's own implementations that moved
-the right bytes; *rounds* is the range of that ratio over the rounds. `<` marks a row in which a peer is ahead."""
+one that was taken from the first calls only. A ratio is the median over the rounds of those within a round, each job
+beside the peer's of the same round; beside it stand the number of rounds and their range. The better peer is the one of
+the MPI's own implementations that moved the right bytes to which Tamis has the least ratio. `<` marks a row in which
+it is ahead: the ratio is below 1."""
 
 
 def loads_text(loads):
@@ -42,6 +44,10 @@ def machine_table(results):
 def repeatable(command):
     """The command without where its output went."""
     return re.sub(r" --resume\b", "", re.sub(r" --(out|programs)[ =]\S+", "", command))
+
+
+def means(results):
+    return [show.markdown(*show.means_table(results["summary"]))] if results["summary"]["means"] else []
 
 
 def behind(results, places):
@@ -78,7 +84,7 @@ def fault_section(results, places):
 def text_of(results, pictures, folder, counted):
     places = show.places_of(results)
     parts = [f"# Benchmarks of {results['machine']['date'].split()[0]}", show.summary_line(results["summary"]),
-             machine_table(results), f"To repeat it:\n\n```sh\n{repeatable(results['command'])}\n```",
+             *means(results), machine_table(results), f"To repeat it:\n\n```sh\n{repeatable(results['command'])}\n```",
              HOW, "## Where a peer is ahead", behind(results, places), *fault_section(results, places),
              "## The workloads", *workload_sections(results, places, pictures, folder),
              *gauge_section(results, places)]

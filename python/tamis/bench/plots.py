@@ -1,17 +1,21 @@
 """Plots like the papers': bandwidth by level as grouped bars, and curves over region size and fill."""
 
 import os
+import textwrap
 
 LEVELS = "0123"
 INCH = 3.4
 LEGEND_INCH = 1.8
+TITLE_CHARACTERS_PER_INCH = 10
 COLOURS = {  # told apart also by those who see few colours
     ("mpich", "Tamis"): "#0072B2", ("openmpi", "Tamis"): "#56B4E9", ("mpich", "ROMIO"): "#D55E00",
     ("openmpi", "OMPIO"): "#E69F00", ("openmpi", "ROMIO"): "#CC79A7",
 }
 OTHER_COLOURS = ("#009E73", "#F0E442", "#777777", "#332288", "#882255")
 LIMIT = {"color": "black", "linestyle": "--", "linewidth": 1, "label": "POSIX limit"}
-CURVES = {"size": ("bytes of a region", 2), "fill": ("per cent of the extent filled", None)}
+# The parameter of a curve: what it says, base of the axis, parameters that change along with it.
+CURVES = {"size": ("bytes of a region", 2, ()), "fill": ("per cent of the extent filled", None, ()),
+          "elmtcount": ("elements of a chunk, vectors of equal size", 2, ("veclen",))}
 
 
 def pyplot():
@@ -75,8 +79,9 @@ def posix_limit(rows):
 def bars(axis, rows, entrants, colours):
     """Levels differ by orders of magnitude: the scale is logarithmic."""
     width = 0.8 / len(entrants)
+    levels = [level for level in LEVELS if any(row["level"] == level for row in rows)]
     for index, entrant in enumerate(entrants):
-        found = [(k, figure_for(rows, entrant, level=level)) for k, level in enumerate(LEVELS)]
+        found = [(k, figure_for(rows, entrant, level=level)) for k, level in enumerate(levels)]
         found = [(k, figure) for k, figure in found if figure]
         if found:
             axis.bar([k - 0.4 + width * (index + 0.5) for k, _ in found], [f["mib_per_s"] for _, f in found], width,
@@ -86,13 +91,13 @@ def bars(axis, rows, entrants, colours):
     if limit:
         axis.axhline(limit, **LIMIT)
     axis.set_yscale("log")
-    axis.set_xticks(range(len(LEVELS)), [f"level {level}" for level in LEVELS])
+    axis.set_xticks(range(len(levels)), [f"level {level}" for level in levels])
 
 
 def lines(axis, rows, entrants, colours):
     """Level 3 drawn through, level 2 dotted."""
     parameter = rows[0]["curve"]
-    label, base = CURVES[parameter]
+    label, base, _ = CURVES[parameter]
     values = sorted({row["parameters"][parameter] for row in rows})
     for entrant in entrants:
         for level, style in (("3", "-o"), ("2", ":s")):
@@ -123,7 +128,7 @@ def draw(plt, rows, title, places, painter):
     columns = max(1, min(len(legend), int(drawing.get_figwidth() / LEGEND_INCH)))
     lines_below = -(-len(legend) // columns)
     drawing.legend(legend.values(), legend.keys(), loc="lower center", ncol=columns, fontsize=8)
-    drawing.suptitle(title, fontsize=11)
+    drawing.suptitle(textwrap.fill(title, int(drawing.get_figwidth() * TITLE_CHARACTERS_PER_INCH)), fontsize=11)
     height = drawing.get_figheight()
     drawing.tight_layout(rect=(0, (0.15 + 0.2 * lines_below) / height, 1, 1))
     return drawing
@@ -133,7 +138,8 @@ def plots_of(rows):
     """(name, title, rows, painter) of every plot: a workload, or a curve with what it holds constant."""
     found = {}
     for row in rows:
-        fixed = [f"{name}={value}" for name, value in row["parameters"].items() if name != row["curve"]]
+        moving = {row["curve"], *CURVES.get(row["curve"], ("", None, ()))[2]}
+        fixed = [f"{name}={value}" for name, value in row["parameters"].items() if name not in moving]
         title = " ".join([row["workload"], *fixed]) + (f", by {row['curve']}" if row["curve"] else "")
         found.setdefault((title, lines if row["curve"] else bars), []).append(row)
     for (title, painter), own in found.items():

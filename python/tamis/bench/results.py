@@ -6,7 +6,7 @@ import statistics
 from . import jobs
 from .implementations import TAMIS
 
-FORMAT = 1
+FORMAT = 2
 LEVELS = "0123"
 MIB = 2**20
 
@@ -31,6 +31,14 @@ def rates(records, level, op):
     return found
 
 
+def medians(by_round):
+    return {number: statistics.median(values) for number, values in by_round.items()}
+
+
+def flat(by_round):
+    return [value for values in by_round.values() for value in values]
+
+
 def told(records, level, op, what):
     """What the summaries of a level and direction say."""
     return [line[what] for record in records for line in record["lines"]
@@ -48,11 +56,10 @@ class Side:
     """One implementation at one level and direction."""
 
     def __init__(self, name, records, level, op):
-        self.name = name
-        self.by_round = {number: statistics.median(values)
-                         for number, values in rates(records, level, op).items()}
-        every = [value for values in rates(records, level, op).values() for value in values]
-        self.figure = spread(every, any(told(records, level, op, "partial")), fault_at(records, level, op))
+        self.name, self.level = name, level
+        found = rates(records, level, op)
+        self.by_round = medians(found)
+        self.figure = spread(flat(found), any(told(records, level, op, "partial")), fault_at(records, level, op))
 
     @property
     def speed(self):
@@ -60,32 +67,42 @@ class Side:
         return None if self.figure["fault"] == jobs.WRONG else self.figure.get("mib_per_s")
 
 
-def quotient(part, whole):
-    return round(part / whole, 4) if part and whole else None
+def ratios(tamis, by_round):
+    """Of Tamis to what was measured in the same round, one for each round that has both."""
+    if not tamis or not tamis.speed:
+        return []
+    return [own / by_round[number] for number, own in tamis.by_round.items() if by_round.get(number)]
 
 
-def faster(sides):
-    """The fastest of those that did it right; None where none did."""
+def median_ratio(values):
+    """Between two middle ones their geometric mean: who is put above and who below must not matter."""
+    return round(math.exp(statistics.median(map(math.log, values))), 4) if values else None
+
+
+def hardest(tamis, sides):
+    """Of those that did it right the one to which Tamis has the least ratio, or the fastest where there is none."""
     right = [side for side in sides if side.speed]
-    return max(right, key=lambda side: side.speed) if right else None
+    paired = [side for side in right if ratios(tamis, side.by_round)]
+    if paired:
+        return min(paired, key=lambda side: median_ratio(ratios(tamis, side.by_round)))
+    return max(right, key=lambda side: side.speed, default=None)
 
 
-def ratio_by_round(tamis, peer):
-    both = [tamis.by_round[number] / peer.by_round[number] for number in tamis.by_round if number in peer.by_round]
-    return (round(min(both), 4), round(max(both), 4)) if both else (None, None)
-
-
-def compare(tamis, peers, best, posix):
-    """Tamis beside the better peer at the level, the peers' best level, and the POSIX limit."""
-    better = faster(peers)
-    speed = tamis.speed if tamis else None
-    ratio = quotient(speed, better.speed if better else None)
-    least, most = ratio_by_round(tamis, better) if tamis and better else (None, None)
+def compare(tamis, peers, all_levels, posix):
+    """Tamis beside the better peer at the level, the peers' best level, and the POSIX limit. A ratio is the median
+    over the rounds of those within a round: what differs from round to round is the machine."""
+    better, best = hardest(tamis, peers), hardest(tamis, all_levels)
+    found = ratios(tamis, better.by_round) if better else []
+    ratio, fails = median_ratio(found), bool(tamis and not tamis.speed)
     return {
-        "better_peer": better.name if better else None, "ratio": ratio, "ratio_least": least, "ratio_most": most,
-        "best_level": best[0] if best else None, "ratio_best_level": quotient(speed, best[1].speed if best else None),
-        "ratio_posix": quotient(speed, posix.get("mib_per_s")),
-        "peer_ahead": bool(tamis and better and (speed is None or better.speed > speed)),
+        "better_peer": better.name if better else None, "ratio": ratio, "rounds": len(found),
+        "ratio_least": round(min(found), 4) if found else None,
+        "ratio_most": round(max(found), 4) if found else None,
+        "best_level": f"{best.name} level {best.level}" if best else None,
+        "ratio_best_level": median_ratio(ratios(tamis, best.by_round)) if best else None,
+        "ratio_posix": median_ratio(ratios(tamis, medians(posix))),
+        "peer_ahead": bool(better and (fails or (ratio is not None and ratio < 1))),
+        "partial": bool(found and (tamis.figure["partial"] or better.figure["partial"])),
     }
 
 
@@ -96,22 +113,22 @@ def rows_of_group(head, records, ops):
         of.setdefault(record["implementation"], []).append(record)
     rows = []
     for op in ops:
-        posix = spread([value for values in rates(records, "posix", op).values() for value in values])
+        posix = rates(records, "posix", op)
         sides = {level: {name: Side(name, own, level, op) for name, own in of.items()} for level in LEVELS}
         peers = {level: [side for name, side in sides[level].items() if name != TAMIS] for level in LEVELS}
-        bests = [(f"{side.name} level {level}", side) for level in LEVELS for side in peers[level] if side.speed]
-        best = max(bests, key=lambda pair: pair[1].speed) if bests else None
+        all_levels = [side for level in LEVELS for side in peers[level]]
         for level in LEVELS:
             if not any(side.figure["samples"] or side.figure["fault"] for side in sides[level].values()):
                 continue
             tamis = sides[level].get(TAMIS)
-            rows.append({**head, "op": op, "level": level, "posix": posix,
+            rows.append({**head, "op": op, "level": level, "posix": spread(flat(posix)),
                          "tamis": tamis.figure if tamis else None,
                          "peers": {side.name: side.figure for side in peers[level]},
-                         **compare(tamis, peers[level], best, posix)})
+                         **compare(tamis, peers[level], all_levels, posix)})
     return rows
 
 
+MEANS_OF = ("mpi", "ranks", "level")
 HEAD = ("case", "workload", "parameters", "curve", "ranks", "directory", "file_system", "mpi")
 
 
@@ -154,11 +171,25 @@ def faults_of(records):
     return [{**dict(zip(names, key)), **value} for key, value in found.items()]
 
 
+def geometric_mean(values):
+    return round(math.exp(sum(map(math.log, values)) / len(values)), 4)
+
+
+def means_of(rows):
+    """For each MPI, number of ranks and level, over workloads, directories and directions."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in MEANS_OF), []).append(row["ratio"])
+    return [{**dict(zip(MEANS_OF, key)), "rows": len(found), "geometric_mean_ratio": geometric_mean(found)}
+            for key, found in sorted(groups.items())]
+
+
 def summary_of(rows):
-    ratios = [row["ratio"] for row in rows if row["ratio"]]
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
-    return {"rows": len(rows), "compared": len(ratios), "peer_ahead": sum(row["peer_ahead"] for row in rows),
-            "geometric_mean_ratio": round(mean, 4) if mean else None}
+    """Calls left out make a ratio of two extrapolations: such rows are in no mean."""
+    compared = [row for row in rows if row["ratio"]]
+    whole = [row for row in compared if not row["partial"]]
+    return {"rows": len(rows), "compared": len(compared), "partial": len(compared) - len(whole),
+            "peer_ahead": sum(row["peer_ahead"] for row in rows), "means": means_of(whole)}
 
 
 def machine_of(sessions):

@@ -1,9 +1,11 @@
 """Results as text for people: the same columns in the terminal and on the page."""
 
+from ..units import numbered
 from . import jobs
 
 BEHIND = "<"  # marks a row in which a peer is ahead
-SPEED_HEADINGS = ("", "to better peer", "rounds", "to its best level", "to POSIX", BEHIND)
+ABOUT = "~"  # stands before a speed of the first calls only
+SPEED_HEADINGS = ("", "to better peer", "rounds", "their range", "to its best level", "to POSIX", BEHIND)
 
 
 def aligned(headings, rows):
@@ -31,7 +33,7 @@ def figure(found):
         return "-"
     parts = []
     if "mib_per_s" in found:
-        about = "~" if found["partial"] else ""
+        about = ABOUT if found["partial"] else ""
         parts.append(f"{about}{speed(found['mib_per_s'])} ({speed(found['q1'])}-{speed(found['q3'])})")
     if found["fault"]:
         parts.append(found["fault"])
@@ -70,8 +72,9 @@ def table_of(rows):
     peers = list(rows[0]["peers"])
     headings = ["MiB/s: median (quartiles)", "Tamis", *peers, *SPEED_HEADINGS[1:]]
     cells = [[f"{row['op']} level {row['level']}", figure(row["tamis"]),
-              *(figure(row["peers"].get(peer)) for peer in peers), times(row["ratio"]), ratio_range(row),
-              times(row["ratio_best_level"]), times(row["ratio_posix"]), BEHIND if row["peer_ahead"] else ""]
+              *(figure(row["peers"].get(peer)) for peer in peers), times(row["ratio"]), row["rounds"] or "-",
+              ratio_range(row), times(row["ratio_best_level"]), times(row["ratio_posix"]),
+              BEHIND if row["peer_ahead"] else ""]
              for row in rows]
     for op in dict.fromkeys(row["op"] for row in rows):
         posix = next(row["posix"] for row in rows if row["op"] == op)
@@ -82,10 +85,10 @@ def table_of(rows):
 def behind_table(rows, places):
     """Rows in which a peer is ahead, the worst first; those without a figure of ours before all."""
     found = sorted((row for row in rows if row["peer_ahead"]), key=lambda row: row["ratio"] or 0)
-    headings = ["peer ahead", "Tamis", "peer", "its MiB/s", "ratio", "rounds"]
+    headings = ["peer ahead", "Tamis", "peer", "its MiB/s", "ratio", "rounds", "their range"]
     return headings, [[f"{title(row, places)}, {row['op']} level {row['level']}", figure(row["tamis"]),
                        row["better_peer"], figure(row["peers"][row["better_peer"]]), times(row["ratio"]),
-                       ratio_range(row)] for row in found]
+                       row["rounds"] or "-", ratio_range(row)] for row in found]
 
 
 def fault_lines(results, places):
@@ -139,10 +142,22 @@ def gauge_tables(results, places):
 def summary_line(summary):
     if not summary["compared"]:
         return "Nothing was compared with a peer."
-    ahead = summary["peer_ahead"]
-    return (f"{summary['compared']} of {summary['rows']} rows compared with the better peer at the same level: "
-            f"{summary['geometric_mean_ratio']:.2f}x in the geometric mean; a peer is ahead in {ahead}"
-            + (f" (marked {BEHIND})." if ahead else "."))
+    ahead, partial = summary["peer_ahead"], summary["partial"]
+    return (f"{summary['compared']} of {summary['rows']} rows compared with the better peer at the same level; "
+            f"a peer is ahead in {ahead}{f' (marked {BEHIND})' if ahead else ''}."
+            + (f" {numbered(partial, 'row')} with calls left out ({ABOUT}): in no mean." if partial else ""))
+
+
+def means_table(summary):
+    """MPIs and ranks down, levels across; in brackets over how many rows."""
+    levels = sorted({mean["level"] for mean in summary["means"]})
+    lines = {}
+    for mean in summary["means"]:
+        lines.setdefault((mean["mpi"], mean["ranks"]), {})[mean["level"]] = mean
+    return (["geometric means of the ratios to the better peer", *(f"level {level}" for level in levels)],
+            [[f"{mpi}, {ranks} ranks",
+              *(f"{times(own[level]['geometric_mean_ratio'])} ({own[level]['rows']})" if level in own else "-"
+                for level in levels)] for (mpi, ranks), own in lines.items()])
 
 
 def text_of(results):
@@ -156,5 +171,7 @@ def text_of(results):
     faults = list(fault_lines(results, places))
     if faults:
         parts.append("\n".join(["What went wrong:", *(f"  {line}" for line in faults)]))
+    if results["summary"]["means"]:
+        parts.append(aligned(*means_table(results["summary"])))
     parts.append(summary_line(results["summary"]))
     return "\n\n".join(parts)

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from ..units import numbered, share, size, times
+from .figures import OTHER
 from .finding import Action, turns
 from .rules import RULES
+from .words import bound
 
 # (from this share of the job's time in I/O on, severity)
 SEVERITIES = ((0.20, "costly"), (0.05, "worth a look"), (0.0, "minor"))
@@ -12,7 +14,7 @@ IDLE = 0.01  # of the job's whole time: with less in I/O, all of it is minor
 FAR = 5.0  # times the least that the storage needs: too far to say that all is well
 GOOD = "good"
 UNCLEAR = "unclear"  # slow, and no rule knows why
-WAITING = ("survey", "wait", "agree")  # phases that last until the slowest rank is there
+WAITING = ("survey", "wait", "agree")  # phases that last until the slowest rank is there, and more
 ORDER = ("broken", "costly", "worth a look", "minor", UNCLEAR, GOOD)
 
 
@@ -44,8 +46,12 @@ def spent(study):
     waiting = sum(figures.ns[phase] for phase in WAITING)
     if 2 * waiting < figures.total_ns:
         phase, ns = max(figures.shares(), key=lambda entry: entry[1])
-        return [f"most of the time in {phase}: {share(ns, figures.total_ns)}"]
-    found = [f"{share(waiting, figures.total_ns)} of the time waiting for other ranks ({', '.join(WAITING)})"]
+        where = "the calls, but in no phase that is counted" if phase == OTHER else phase
+        return [f"most of the time in {where}: {share(ns, figures.total_ns)}"]
+    found = [
+        f"{share(waiting, figures.total_ns)} of the time waiting for other ranks or telling them what comes "
+        f"({', '.join(WAITING)})"
+    ]
     return found + turns(study.job)
 
 
@@ -62,7 +68,7 @@ def nothing_wrong(study):
     if ratio and ratio < 1.05:
         evidence.append("as fast as the cost model holds possible")
     elif ratio:
-        evidence.append(f"{times(ratio)} the time that the storage needs at least, by the cost model")
+        evidence.append(f"{bound(study)}{times(ratio)} the time that the storage needs at least, by the cost model")
     if ratio and ratio >= FAR:
         severity, headline = UNCLEAR, "nothing that a rule knows to mend"
         evidence += spent(study)

@@ -19,7 +19,7 @@ class Measure:
 
 
 MEASURES = (
-    Measure("time in I/O, slowest rank", "ns", lambda s: s.taken_ns),
+    Measure("a rank's time in I/O, at most", "ns", lambda s: s.taken_ns),
     Measure("time in I/O, all ranks", "ns", lambda s: s.all.total_ns),
     Measure("calls", "count", lambda s: s.all.calls),
     Measure("bytes wanted", "bytes", lambda s: s.all.bytes_wanted, None),

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..errors import UserError
 
 FORMAT = 1
+SIZES = ("request_sizes", "read_sizes", "write_sizes")  # requests by size: all, and by what they do
 REQUEST_SIZES = 18  # requests of < 16 B, 16 to 31 B, ... 512 KiB to 1 MiB, >= 1 MiB
 COUNTERS = (
     "calls",
@@ -25,6 +26,7 @@ COUNTERS = (
     "bytes_read",
     "writes",
     "bytes_written",
+    "lists",
     "bytes_resent",
     "bytes_messages",
     "bytes_announced",
@@ -163,6 +165,8 @@ class Way:
     writes: int
     bytes_written: int
     request_sizes: list = reading(list_of(integer, REQUEST_SIZES))
+    read_sizes: list = reading(list_of(integer, REQUEST_SIZES))
+    write_sizes: list = reading(list_of(integer, REQUEST_SIZES))
     bytes_resent: int
     bytes_messages: int
     bytes_announced: int
@@ -175,6 +179,8 @@ class Way:
     ns: dict = reading(nanoseconds)
     slowest_ns: int
     memory: int
+    lists: int
+    aggregators: int  # ranks that served windows
 
 
 @dataclass(frozen=True)
@@ -244,9 +250,9 @@ class File:
     accesses: list = reading(list_of(read_as(Access)))
     pattern: Pattern = reading(read_as(Pattern))
     timeline: Timeline = reading(read_as(Timeline))
+    accesses_left_out: int  # calls of kinds beyond those that are kept
     hint_sources: dict = reading(texts, default_factory=dict)  # of those whose source is known
     filesystem: str = ""
-    stripe_bytes: int = 0
     incomplete: bool = False
 
 
@@ -265,6 +271,7 @@ class Job:
     seconds: float
     incomplete: bool
     files: list = reading(list_of(read_as(File)))
+    files_left_out: int  # opens beyond those that are kept
     rank: int = 0  # of the process that wrote it
     source: str = ""  # the document's own name
 

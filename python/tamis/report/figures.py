@@ -3,9 +3,11 @@
 import math
 from dataclasses import dataclass
 
-from .document import COUNTERS, PHASES, REQUEST_SIZES
+from ..units import duration
+from .document import COUNTERS, PHASES, REQUEST_SIZES, SIZES
 
 LARGE_REQUEST = 1 << 20  # the ideal's requests; from there on the fixed cost of one hardly counts
+OTHER = "other"  # time in calls that is in no phase
 
 
 def quotient(part, whole):
@@ -13,7 +15,7 @@ def quotient(part, whole):
 
 
 class Figures:
-    """Sums over some ways. Every counter of COUNTERS is an attribute."""
+    """Sums over some ways. Every name of COUNTERS and SIZES is an attribute."""
 
     def __init__(self, ways):
         self.ways = tuple(ways)
@@ -22,7 +24,9 @@ class Figures:
         self.ns = {phase: sum(way.ns[phase] for way in self.ways) for phase in PHASES}
         self.total_ns = sum(way.ns["total"] for way in self.ways)
         self.memory = max((way.memory for way in self.ways), default=0)
-        self.request_sizes = [sum(way.request_sizes[k] for way in self.ways) for k in range(REQUEST_SIZES)]
+        self.aggregators = max((way.aggregators for way in self.ways), default=0)
+        for name in SIZES:
+            setattr(self, name, [sum(getattr(way, name)[k] for way in self.ways) for k in range(REQUEST_SIZES)])
 
     @property
     def requests(self):
@@ -58,10 +62,15 @@ class Figures:
         """The slowest rank's time, added up over ways: an upper bound where ranks differ from way to way."""
         return sum(way.slowest_ns for way in self.ways)
 
+    def spent_on_slowest(self, opens):
+        """In words: a bound where sums over ways or opens may be of several ranks."""
+        bound = "" if len(self.ways) == 1 and opens == 1 else "at most "
+        return f"{bound}{duration(self.slowest_ns)} on the slowest rank"
+
     def shares(self):
-        """(phase, ns) in the order of PHASES; what no phase accounts for is "rest"."""
-        rest = max(0, self.total_ns - sum(self.ns.values()))
-        return [*self.ns.items(), ("rest", rest)]
+        """(phase, ns) in the order of PHASES; what no phase accounts for is OTHER."""
+        other = max(0, self.total_ns - sum(self.ns.values()))
+        return [*self.ns.items(), (OTHER, other)]
 
 
 @dataclass(frozen=True)
@@ -87,8 +96,13 @@ class Distance:
         )
 
 
-def ideal_ns(costs, direction, wanted, hands):
-    """`wanted` bytes in requests of LARGE_REQUEST. Writes to one file take turns, reads go on side by side."""
+def work_ns(costs, direction, wanted):
+    """`wanted` bytes in requests of LARGE_REQUEST, one after the other."""
     fixed = costs.write_ns if direction == "write" else costs.read_ns
-    alone = math.ceil(wanted / LARGE_REQUEST) * fixed + wanted * costs.byte_ns
-    return alone if direction == "write" else alone / hands
+    return math.ceil(wanted / LARGE_REQUEST) * fixed + wanted * costs.byte_ns
+
+
+def ideal_ns(costs, direction, wanted, hands):
+    """The least for one file: writes to it take turns, reads go on side by side."""
+    work = work_ns(costs, direction, wanted)
+    return work if direction == "write" else work / hands

@@ -94,6 +94,13 @@ def library_together(study, direction):
     return Action(text, collective_calls(study, direction))
 
 
+def beyond_turns(study, least):
+    """The share of all their time that ranks wait, if it is `least` of what they need not wait anyway, as ranks
+    that take turns on the cores do."""
+    idle = 1 - study.hands / study.file.ranks
+    return idle + (1 - idle) * least
+
+
 def turns(job):
     """[why ranks wait for each other whatever they do], where there are more of them than cores."""
     cores = job.cores * job.nodes
@@ -113,6 +120,6 @@ def is_slow(study, figures, direction):
 def model_gain(study, figures, direction):
     """What it took, and what the storage would need."""
     return (
-        f"{duration(figures.slowest_ns)} on the slowest rank; in large requests the same bytes need about "
+        f"{figures.spent_on_slowest(study.file.opens)}; in large requests the same bytes need about "
         f"{duration(least_ns(study, figures, direction))} of the storage, by the cost model"
     )

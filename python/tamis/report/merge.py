@@ -7,7 +7,7 @@ into JOB.json.rank-N beside it. Each open of a file has an entry of its own.
 from dataclasses import replace
 
 from ..errors import UserError
-from .document import COUNTERS, REQUEST_SIZES, Pattern, Timeline, load_parts
+from .document import COUNTERS, SIZES, Pattern, Timeline, load_parts
 
 MOST_ROWS = 64
 MOST_ACCESSES = 32
@@ -38,6 +38,7 @@ def whole_job(jobs):
         nodes=max(job.nodes for job in jobs),
         cores=max(job.cores for job in jobs),
         incomplete=any(job.incomplete for job in jobs),
+        files_left_out=sum(job.files_left_out for job in jobs),
         files=[whole_file(opens, ranks) for opens in by_file.values()],
     )
 
@@ -67,6 +68,7 @@ def whole_file(opens, most_ranks):
         amode=" / ".join(dict.fromkeys(file.amode for file in files)),
         ways=whole_ways(opens),
         accesses=whole_accesses(files),
+        accesses_left_out=sum(file.accesses_left_out for file in files),
         pattern=whole_pattern(opens, ranks),
         timeline=whole_timeline(files, began),
     )
@@ -81,22 +83,28 @@ def added(one, other):
     return replace(
         one,
         **{name: getattr(one, name) + getattr(other, name) for name in (*COUNTERS, "slowest_ns")},
-        request_sizes=[one.request_sizes[k] + other.request_sizes[k] for k in range(REQUEST_SIZES)],
+        **{name: [a + b for a, b in zip(getattr(one, name), getattr(other, name))] for name in SIZES},
         ns={phase: one.ns[phase] + other.ns[phase] for phase in one.ns},
         memory=max(one.memory, other.memory),
+        aggregators=max(one.aggregators, other.aggregators),
     )
 
 
+def slowest_of(shares):
+    """The most that a rank can have spent, of (rank of the writer, ranks, slowest_ns) of each open."""
+    firsts = {writer for writer, _, _ in shares}
+    return max(sum(ns for writer, ranks, ns in shares if writer <= rank < writer + ranks) for rank in firsts)
+
+
 def whole_ways(opens):
-    """Opens of one writer follow each other; those of different ones may go on at once."""
-    ways, slowest = {}, {}
+    """What one rank took part in came one after the other; other ranks' opens may have gone on at once."""
+    ways, shares = {}, {}
     for writer, file in opens:
         for way in file.ways:
             kind = kind_of(way)
             ways[kind] = added(ways[kind], way) if kind in ways else way
-            of_writers = slowest.setdefault(kind, {})
-            of_writers[writer] = of_writers.get(writer, 0) + way.slowest_ns
-    return [replace(way, slowest_ns=max(slowest[kind].values())) for kind, way in ways.items()]
+            shares.setdefault(kind, []).append((writer, file.ranks, way.slowest_ns))
+    return [replace(way, slowest_ns=slowest_of(shares[kind])) for kind, way in ways.items()]
 
 
 def whole_accesses(files):

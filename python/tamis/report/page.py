@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from .. import units
 from . import compare, pictures
-from .words import GLOSSARY, jobs_titles, lead, short_program, side_lines, way_name
+from .words import GLOSSARY, bound, caveats, jobs_titles, lead, short_program, side_lines, taken, way_name
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 MOST_FILES = 12  # of a job, with pictures; the others are lines of a table
@@ -33,6 +33,9 @@ def environment():
         lead=lead,
         short_program=short_program,
         side_lines=side_lines,
+        bound=bound,
+        taken=taken,
+        caveats=caveats,
         way_name=way_name,
         printed=lambda value, unit: PRINTED[unit](value),
     )

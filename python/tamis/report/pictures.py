@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..units import BYTE_UNITS, duration, short_count, size
+from .figures import OTHER
 from .words import way_name
 
 COLOURS = {"read": "#2f86c8", "write": "#e2783c"}
@@ -25,7 +26,7 @@ PHASE_COLOURS = {
     "survey": "#8d6cc0",
     "agree": "#bfa5e0",
     "announce": "#e58fb3",
-    "rest": "#9aa3ad",
+    OTHER: "#9aa3ad",
 }
 PNG_DPI = 160
 WIDTH = 10.4  # inches; a page's column
@@ -210,20 +211,21 @@ def size_labels():
 
 
 def requests_picture(study, frame):
-    """Histogram of requests to the storage by size."""
-    used = [direction for direction in study.used_directions() if study.of(direction).requests]
+    """Histogram of requests to the storage by size; those of a read-modify-write are of both kinds."""
+    sizes = {"read": study.all.read_sizes, "write": study.all.write_sizes}
+    used = [direction for direction, counts in sizes.items() if any(counts)]
     if not used:
         return None
     figure = blank(frame, 2.1)
     axes = axes_of(figure, frame.ink)[0]
     width = 0.84 / len(used)
-    most = max(max(study.of(direction).request_sizes) for direction in used)
+    most = max(max(sizes[direction]) for direction in used)
     for turn, direction in enumerate(used):
-        counts = study.of(direction).request_sizes
+        counts = sizes[direction]
         places = [k + (turn - (len(used) - 1) / 2) * width for k in range(len(counts))]
-        axes.bar(places, counts, width * 0.94, color=COLOURS[direction], label=f"in {direction} calls")
+        axes.bar(places, counts, width * 0.94, color=COLOURS[direction], label=f"{direction}s")
         for k, height in enumerate(counts):
-            crowded = all(study.of(each).request_sizes[k] for each in ("read", "write"))
+            crowded = all(each[k] for each in sizes.values())
             outward = 0.38 * width * (1 - 2 * turn) if crowded else 0
             if height:
                 axes.text(

@@ -11,6 +11,7 @@ from .figures import Figures
 from .finding import (
     Action,
     Finding,
+    beyond_turns,
     called,
     collective_calls,
     each_direction,
@@ -31,7 +32,7 @@ PIECES_PER_CALL = 4  # from here on an access is strided
 REWRITE_SHARE = 0.25  # bytes read to be written back, per byte wanted
 READ_WASTE = 2.0  # bytes read per byte wanted
 LOCK_SHARE = 0.15  # of the time of the ways concerned, as all shares of time below
-WAIT_SHARE = 0.40
+WAIT_SHARE = 0.40  # this and TALK_SHARE beyond_turns()
 TALK_SHARE = 0.40  # survey and agree
 ANNOUNCE_SHARE = 0.15
 PACK_SHARE = 0.50
@@ -187,8 +188,7 @@ def more_aggregators(study):
 def two_phase_waits(study):
     for direction, figures in each_direction(study, is_two_phase):
         more = more_aggregators(study)
-        idle = 0 if more else 1 - study.hands / study.file.ranks  # of ranks that take turns on the cores
-        if not spends(figures, idle + (1 - idle) * WAIT_SHARE, "wait"):
+        if not spends(figures, WAIT_SHARE if more else beyond_turns(study, WAIT_SHARE), "wait"):
             continue
         late = (
             "there are aggregators enough, so ranks wait because others come late or bring more: give ranks "
@@ -224,17 +224,21 @@ def small_windows(study):
 def collective_talk(study):
     for direction, figures in each_direction(study, lambda way: way.collective):
         talk = ("survey", "agree")
-        if figures.calls < MANY or figures.mean_call >= SMALL or not spends(figures, TALK_SHARE, *talk):
+        if figures.calls < MANY or figures.mean_call >= SMALL:
+            continue
+        if not spends(figures, beyond_turns(study, TALK_SHARE), *talk):
             continue
         alone = f"if each rank's data is one contiguous piece anyway, {called(direction, False)} needs no agreement"
         yield found(
             figures,
             f"collective {direction}s of {size(figures.mean_call)} per rank spend {part(figures, *talk)} of "
-            "their time agreeing",
+            "their time before and after the data",
             f"{numbered(figures.calls, 'call')} over all ranks; "
-            f"{duration(sum(figures.ns[phase] for phase in talk))} to tell each other what comes and how it ended",
+            f"{duration(sum(figures.ns[phase] for phase in talk))} to tell each other what comes and how it ended, "
+            "waiting for ranks that come late included",
             Action("move more per call: several variables or time steps in one, with a datatype that spans them"),
             Action(alone),
+            Action("or ranks come to the call at different times: look for what keeps some busy before it"),
         )
 
 
@@ -249,8 +253,20 @@ ALONE_BECAUSE = (
     ),
     (
         "cannot be read back",
-        "there are holes, and they cannot be read back under a lock: open with MPI_MODE_RDWR instead of "
-        "MPI_MODE_WRONLY, and in one MPI_File_open only",
+        "together the ranks leave holes, and the file may not be read to keep what is in them: fill the holes, or "
+        "grant the right to read it (chmod u+r), without which MPI_MODE_RDWR would not open it either",
+        "",
+    ),
+    (
+        "gives no locks",
+        "together the ranks leave holes, and this storage gives no locks under which to keep what is in them: fill "
+        "the holes, use a file system with locks (tamis doctor tells), or promise that nobody else writes the file",
+        "tamis_locks=disable",
+    ),
+    (
+        "another open of the file",
+        "together the ranks leave holes, and another open of the file may be writing into them: have it open in one "
+        "MPI_File_open at a time",
         "",
     ),
     (
@@ -364,36 +380,17 @@ def uneven_ranks(study):
         slowest_ns = max(way.slowest_ns for way in figures.ways)
         if figures.calls < study.file.ranks or not mean_ns or slowest_ns < UNEVEN * mean_ns:
             continue
+        bound = "" if study.file.opens == 1 else "up to "
         yield found(
             figures,
-            f"the slowest rank spends {times(slowest_ns / mean_ns)} the mean rank's time in independent "
+            f"the slowest rank spends {bound}{times(slowest_ns / mean_ns)} the mean rank's time in independent "
             f"{direction}s",
-            f"{duration(slowest_ns)} against {duration(mean_ns)}",
+            f"{bound}{duration(slowest_ns)} against {duration(mean_ns)}",
             Action(
                 "give ranks equal shares of the file, or let the collective call share the work out: "
                 + called(direction, True)
             ),
         )
-
-
-def unaligned(study):
-    stripe = study.stripe_bytes
-    figures = ways_of(study, "write", lambda way: not way.collective and way.method == "direct")
-    if not stripe or not figures or study.file.ranks == 1 or figures.calls < MANY or figures.mean_call < SMALL:
-        return
-    if figures.mean_call % stripe == 0:
-        return
-    multiples = (
-        f"write blocks that are multiples of {size(stripe)} and begin at multiples of it; "
-        "MPI_File_write_at_all cuts at stripes by itself"
-    )
-    yield found(
-        figures,
-        f"writes of {size(figures.mean_call)} on stripes of {size(stripe)}",
-        f"{count(figures.calls)} independent writes, no multiple of a stripe: where two ranks meet in one "
-        "stripe, the file system takes its lock from one to give it to the other",
-        Action(multiples, f"HDF5: H5Pset_alignment(plist, {SMALL}, {stripe})" if is_library_file(study) else ""),
-    )
 
 
 def many_opens(study):
@@ -423,6 +420,7 @@ def errors(study):
     yield Finding(headline, f"of {count(study.all.calls)}", (look,), broken=True)
 
 
+BEYOND_TURNS = "beyond what ranks that share cores must wait"
 PIECES = f"≥ {count(MANY)} pieces"
 SMALL_PIECES = f"{PIECES} of < {size(SMALL)}"
 
@@ -441,14 +439,14 @@ RULES = (
     Rule("lock_waiting", f"≥ {share(LOCK_SHARE, 1)} of writing time in locks", lock_waiting),
     Rule(
         "two_phase_waits",
-        f"≥ {share(WAIT_SHARE, 1)} of two-phase time waiting for others, beyond what ranks that share cores must wait",
+        f"≥ {share(WAIT_SHARE, 1)} of two-phase time waiting for others, {BEYOND_TURNS}",
         two_phase_waits,
     ),
     Rule("small_windows", f"two-phase windows of < {size(SMALL_WINDOW)} because of cb_buffer_size", small_windows),
     Rule(
         "collective_talk",
         f"≥ {count(MANY)} collective calls of < {size(SMALL)} per rank, ≥ {share(TALK_SHARE, 1)} of their time in "
-        "survey and agree",
+        f"survey and agree, {BEYOND_TURNS}",
         collective_talk,
     ),
     Rule(
@@ -473,8 +471,5 @@ RULES = (
         one_rank,
     ),
     Rule("uneven_ranks", f"the slowest rank ≥ {UNEVEN:g} times the mean in independent calls", uneven_ranks),
-    Rule(
-        "unaligned", f"≥ {count(MANY)} independent writes of ≥ {size(SMALL)}, no multiples of the stripe", unaligned
-    ),
     Rule("many_opens", f"≥ {MANY_OPENS} opens of a file", many_opens),
 )

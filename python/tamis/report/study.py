@@ -3,7 +3,15 @@
 from functools import cached_property
 
 from . import advice
-from .figures import Distance, Figures, ideal_ns
+from .figures import Distance, Figures, ideal_ns, work_ns
+
+
+DIRECTIONS = ("read", "write")
+
+
+def at_most(ns, seconds):
+    """No rank spends longer in calls than the file, or the job, lasts; 0 seconds: not known."""
+    return min(ns, round(seconds * 1e9) or ns)
 
 
 class FileStudy:
@@ -28,14 +36,26 @@ class FileStudy:
 
     @cached_property
     def taken_ns(self):
-        return min(self.all.slowest_ns, round(self.file.seconds * 1e9) or self.all.slowest_ns)
+        """Time in I/O of the slowest rank; at most, unless is_exact."""
+        return at_most(self.all.slowest_ns, self.file.seconds)
+
+    @property
+    def is_exact(self):
+        """Whether one rank is known to have spent all of taken_ns: a way of one open has a slowest rank."""
+        return len(self.ways) <= 1 and self.file.opens <= 1 and self.taken_ns == self.all.slowest_ns
+
+    @cached_property
+    def work_ns(self):
+        """What the storage needs at least where nothing goes on side by side."""
+        return sum(
+            work_ns(self.file.costs, direction, self.of(direction).bytes_wanted) for direction in DIRECTIONS
+        )
 
     @cached_property
     def distance(self):
         costs = self.file.costs
         ideal = sum(
-            ideal_ns(costs, direction, self.of(direction).bytes_wanted, self.hands)
-            for direction in ("read", "write")
+            ideal_ns(costs, direction, self.of(direction).bytes_wanted, self.hands) for direction in DIRECTIONS
         )
         return Distance(ideal, self.taken_ns, costs.source, costs.measured)
 
@@ -43,13 +63,8 @@ class FileStudy:
     def advice(self):
         return advice.for_file(self)
 
-    @property
-    def stripe_bytes(self):
-        told = self.file.hints.get("striping_unit", "0")
-        return int(told) if told.isdigit() and int(told) else self.file.stripe_bytes
-
     def used_directions(self):
-        return [direction for direction in ("read", "write") if self.of(direction).calls]
+        return [direction for direction in DIRECTIONS if self.of(direction).calls]
 
     def changed_hints(self):
         """(hint, value, source) of those that somebody set."""
@@ -70,13 +85,26 @@ class JobStudy:
 
     @cached_property
     def taken_ns(self):
-        return sum(study.taken_ns for study in self.files)
+        """Time in I/O of the slowest rank; at most, unless is_exact: files may have been different ranks'."""
+        return at_most(sum(study.taken_ns for study in self.files), self.job.seconds)
+
+    @property
+    def is_exact(self):
+        used = [study for study in self.files if study.taken_ns]
+        return all(study.is_exact for study in used) and len(used) <= 1 and self.taken_ns == self.all.slowest_ns
+
+    @cached_property
+    def ideal_ns(self):
+        """The least for all files: they go on side by side, as far as there are ranks and cores."""
+        hands = max(1, min(self.job.ranks, self.job.cores * self.job.nodes))
+        longest = max((study.distance.ideal_ns for study in self.files), default=0)
+        return max(longest, sum(study.work_ns for study in self.files) / hands)
 
     @cached_property
     def distance(self):
         sources = sorted({study.distance.source for study in self.files})
         return Distance(
-            sum(study.distance.ideal_ns for study in self.files),
+            self.ideal_ns,
             self.taken_ns,
             ", ".join(sources),
             all(study.distance.measured for study in self.files),

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ..units import count, duration, moment, numbered, share, size, times
 from . import compare
-from .words import jobs_titles, lead, side_lines, way_name
+from .words import bound, caveats, jobs_titles, lead, side_lines, taken, way_name
 
 STYLES = {
     "broken": "bold white on red",
@@ -43,7 +43,7 @@ def bullet(text):
 
 
 def ways_table(study):
-    table = table_of("way", "calls", "wanted", "accessed", "wasted", "requests", "mean request", "time")
+    table = table_of("way", "calls", "wanted", "accessed", "wasted", "requests", "mean request", "slowest rank")
     for way in study.ways:
         figures = study.figures(way)
         table.add_row(
@@ -113,12 +113,13 @@ def show_advice(console, advice, with_file):
                 console.print(indented(Text(action.code, style="cyan"), 6))
 
 
-def show_distance(console, distance):
+def show_distance(console, study):
+    distance = study.distance
     if distance.ratio is not None:
         console.print(
             Text(
-                f"storage: {duration(distance.taken_ns)} on the slowest rank; at least"
-                f" {duration(distance.ideal_ns)} for the bytes wanted in large requests, {times(distance.ratio)}"
+                f"storage: {taken(study)} on the slowest rank; at least {duration(distance.ideal_ns)} for the bytes"
+                f" wanted in large requests, {bound(study)}{times(distance.ratio)}"
             )
         )
         console.print(indented(Text(distance.basis, style="dim"), 4))
@@ -134,7 +135,7 @@ def show_file(console, study):
     console.print(Text(f"time: {time_line(study.all)}"))
     for line in side_lines(study):
         console.print(Text(f"      {line}"))
-    show_distance(console, study.distance)
+    show_distance(console, study)
     show_pattern(console, study)
     show_advice(console, study.advice, with_file=False)
 
@@ -143,7 +144,7 @@ def show_rest(console, rest):
     if rest:
         console.print()
         console.print(Text(f"and {numbered(len(rest), 'more file')}, less in time:"))
-        table = table_of("file", "wanted", "requests", "time", "advice")
+        table = table_of("file", "wanted", "requests", "at most", "advice")
         for study in rest:
             table.add_row(
                 Text(study.file.name),
@@ -164,17 +165,14 @@ def show_job(console, study):
             f" {job.tamis}, {moment(job.began)}, {duration(job.seconds * 1e9)} from the first open to the end"
         )
     )
-    if job.incomplete:
+    if caveats(job):
         console.print(
-            Text(
-                "incomplete: the counters of some ranks could not be had; all sums are too small",
-                style="bold yellow",
-            )
+            Text(f"incomplete: {'; '.join(caveats(job))}; all sums are too small", style="bold yellow")
         )
     console.print(
         Text(
             f"{size(study.bytes('read'))} read and {size(study.bytes('write'))} written by"
-            f" {numbered(study.all.calls, 'call')}; {duration(study.taken_ns)} in I/O on the slowest rank;"
+            f" {numbered(study.all.calls, 'call')}; {taken(study)} in I/O on the slowest rank;"
             f" {size(study.all.wasted)} wasted"
         )
     )

@@ -1,6 +1,7 @@
 """The words of a report: what ways are called, and what each word means."""
 
 from ..units import count, duration, numbered, size
+from .figures import OTHER
 
 LONGEST_TITLE = 48
 LATE = 0.01  # of the job's time: a file opened before that was opened at the beginning
@@ -17,14 +18,14 @@ GLOSSARY = (
     ("gather", "packed through a buffer, one request per run of the file"),
     ("sieve", "whole windows of the file, holes included; a write reads the window first"),
     ("exchange", "ranks pack into and out of the aggregators' windows"),
-    ("survey", "ranks tell each other what they are about to do"),
+    ("survey", "ranks tell each other what they are about to do, and wait for those that come late"),
     ("announce", "descriptions of views go to aggregators on other nodes"),
     ("pack", "bytes are copied between the program's memory and buffers"),
     ("wait", "for other ranks, while windows are exchanged"),
     ("transfer", "inside requests to the storage"),
     ("lock", "taking byte-range locks, waiting for them included"),
-    ("agree", "ranks tell each other how it ended"),
-    ("rest", "in the calls, but in none of these"),
+    ("agree", "ranks tell each other how it ended, and wait for those that are not done"),
+    (OTHER, "in the calls, but in none of these"),
 )
 
 
@@ -52,20 +53,47 @@ def lead(study):
     )
 
 
+def served_by(way):
+    return f"{numbered(way.windows, 'window')} of {way_name(way)}: served by {numbered(way.aggregators, 'rank')}"
+
+
+def bound(study):
+    """What stands before figures that follow from taken_ns."""
+    return "" if study.is_exact else "at most "
+
+
+def taken(study):
+    """The time in I/O of a FileStudy or JobStudy: a bound, where the document has no more."""
+    return bound(study) + duration(study.taken_ns)
+
+
+def caveats(job):
+    """Why the sums of a job are too small, where they are."""
+    lines = []
+    if job.incomplete:
+        lines.append("the counters of some ranks could not be had")
+    if job.files_left_out:
+        lines.append(f"{numbered(job.files_left_out, 'later open')} of files had no room in the document")
+    return lines
+
+
 def side_lines(study):
-    """Read-modify-writes, gaps, locks, bytes between ranks: what there was of them."""
+    """Who served windows; read-modify-writes, gaps, locks, bytes between ranks: what there was of them."""
     figures = study.all
     lines = [
         (
             figures.rewrites,
             f"{numbered(figures.rewrites, 'read-modify-write')}, {size(figures.bytes_rewritten)} read for them",
         ),
-        (figures.gaps, f"{numbered(figures.gaps, 'gap')} between pieces, {size(figures.bytes_gaps)}"),
+        (
+            figures.gaps,
+            f"{numbered(figures.gaps, 'gap')} between successive requests of an access, {size(figures.bytes_gaps)}",
+        ),
         (figures.locks, f"{numbered(figures.locks, 'lock')}, {duration(figures.ns['lock'])} waiting for them"),
         (figures.bytes_resent, f"{size(figures.bytes_resent)} through other ranks' windows"),
         (figures.memory, f"{size(figures.memory)} of buffers at most on a rank"),
     ]
-    return [line for amount, line in lines if amount]
+    return [served_by(way) for way in study.ways if way.aggregators] + [line for amount, line in lines if amount]
 
 
 def short_program(command):

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tamis {
+
+/// How one rank moves its own bytes, or an aggregator a window.
+enum class Method : std::uint8_t {
+  nothing,  ///< no bytes
+  direct,   ///< one transfer, straight from or to the user's memory
+  list,     ///< the same for many runs, handed to the driver in batches (list I/O)
+  gather,   ///< packed in stream order through a bounded buffer, one transfer per run of the file
+  sieve,    ///< whole windows of the file; a write reads them first and holds a lock
+};
+
+inline const char* name(Method method) {
+  constexpr std::array names = {"nothing", "direct", "list", "gather", "sieve"};
+  return names.at(static_cast<std::size_t>(method));
+}
+
+/// Those that move bytes.
+inline constexpr std::array kMethods = {Method::direct, Method::list, Method::gather,
+                                        Method::sieve};
+
+}  // namespace tamis
