@@ -5,8 +5,8 @@
    --path FILE  --bytes 4096  --calls 1000 (in a block)  --blocks 200 (pairs of blocks)
    --hint key=value ...
 
-   A third way in the same turns is a second file, opened with tamis_counters=enable: what counting
-   costs. An MPI-IO without such a hint shows by how much a second file differs.
+   A third way in the same turns has the file open with tamis_counters=enable: what counting costs.
+   An MPI-IO without such a hint shows how far apart two equal ways come out.
 
    One JSON line per direction: medians in ns per call, the median, quartiles and the ratio of the
    fastest blocks, the heap allocations made by the MPI calls, and the ratio of the calls that are
@@ -24,8 +24,10 @@
 enum way { POSIX, MPI, COUNTED, WAYS };
 
 typedef struct {
-  MPI_File file[WAYS]; /* none for POSIX */
-  int fd[WAYS];        /* POSIX and MPI have a file in common */
+  const char* path;
+  MPI_Info hints[WAYS];
+  MPI_File file; /* open during blocks of MPI calls only */
+  int fd;
   int bytes, calls;
   uint32_t* buffer; /* one access */
   uint32_t* image;  /* the whole file, for checks */
@@ -63,10 +65,10 @@ static double write_block(Job* job, enum way way, uint32_t seed) {
     stamp(job, call, seed);
     if (way != POSIX) {
       MPI_Status status;
-      job->wrong += MPI_File_write_at(job->file[way], at, job->buffer, job->bytes, MPI_BYTE,
-                                      &status) != MPI_SUCCESS;
+      job->wrong += MPI_File_write_at(job->file, at, job->buffer, job->bytes, MPI_BYTE, &status) !=
+                    MPI_SUCCESS;
     } else {
-      job->wrong += pwrite(job->fd[way], job->buffer, (size_t)job->bytes, at) != job->bytes;
+      job->wrong += pwrite(job->fd, job->buffer, (size_t)job->bytes, at) != job->bytes;
     }
   }
   return now_seconds() - begin;
@@ -78,31 +80,31 @@ static double read_block(Job* job, enum way way, uint32_t seed) {
     const off_t at = (off_t)call * job->bytes;
     if (way != POSIX) {
       MPI_Status status;
-      job->wrong += MPI_File_read_at(job->file[way], at, job->buffer, job->bytes, MPI_BYTE,
-                                     &status) != MPI_SUCCESS;
+      job->wrong += MPI_File_read_at(job->file, at, job->buffer, job->bytes, MPI_BYTE, &status) !=
+                    MPI_SUCCESS;
     } else {
-      job->wrong += pread(job->fd[way], job->buffer, (size_t)job->bytes, at) != job->bytes;
+      job->wrong += pread(job->fd, job->buffer, (size_t)job->bytes, at) != job->bytes;
     }
     job->wrong += !stamped(job, job->buffer, call, seed);
   }
   return now_seconds() - begin;
 }
 
-static void check_file(Job* job, enum way way, uint32_t seed) {
+static void check_file(Job* job, uint32_t seed) {
   const size_t all = (size_t)job->bytes * (size_t)job->calls;
   memset(job->image, 0xee, all);
-  pread_all(job->fd[way], job->image, all, 0);
+  pread_all(job->fd, job->image, all, 0);
   for (int call = 0; call < job->calls; ++call) {
     job->wrong += !whole(job, job->image + call * words(job), call, seed);
   }
 }
 
-static void check_reads(Job* job, enum way way, uint32_t seed) {
+static void check_reads(Job* job, uint32_t seed) {
   for (int call = 0; call < job->calls; ++call) {
     MPI_Status status;
     memset(job->buffer, 0xee, (size_t)job->bytes);
-    check_mpi(MPI_File_read_at(job->file[way], (MPI_Offset)call * job->bytes, job->buffer,
-                               job->bytes, MPI_BYTE, &status),
+    check_mpi(MPI_File_read_at(job->file, (MPI_Offset)call * job->bytes, job->buffer, job->bytes,
+                               MPI_BYTE, &status),
               "read_at");
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
@@ -116,15 +118,28 @@ typedef struct {
   int64_t allocations;
 } Series;
 
+static void open_file(Job* job, enum way way) {
+  if (way == POSIX) return;
+  check_mpi(MPI_File_open(MPI_COMM_WORLD, job->path, MPI_MODE_RDWR | MPI_MODE_CREATE,
+                          job->hints[way], &job->file),
+            "open");
+}
+
+static void close_file(Job* job, enum way way) {
+  if (way != POSIX) check_mpi(MPI_File_close(&job->file), "close");
+}
+
 static void run_blocks(Job* job, bool write, size_t blocks, Series* series) {
   for (size_t block = 0; block < blocks; ++block) {
     for (int turn = 0; turn < WAYS; ++turn) {
       const enum way way = (enum way)((turn + (int)block) % WAYS); /* none is always first */
       const uint32_t seed = write ? (uint32_t)(WAYS * block) + way + 1 : 0;
+      open_file(job, way);
       if (way == MPI) alloc_count_start();
       series->times[way][block] = write ? write_block(job, way, seed) : read_block(job, way, seed);
       if (way == MPI) series->allocations += alloc_count_stop().calls;
-      if (write) check_file(job, way, seed);
+      if (write) check_file(job, seed);
+      close_file(job, way);
     }
     for (int way = MPI; way < WAYS; ++way)
       series->ratios[way][block] = series->times[way][block] / series->times[way - 1][block];
@@ -164,32 +179,23 @@ static void measure(Job* job, bool write, size_t blocks) {
   }
 }
 
-/* `path` anew, by the MPI and by the system. */
-static void open_both(Job* job, enum way way, const char* path, MPI_Info hints) {
-  unlink(path);
-  check_mpi(
-      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, hints, &job->file[way]),
-      "open");
-  job->fd[way] = open(path, O_RDWR);
-  require(job->fd[way] >= 0, path);
-}
-
-static void open_counted(Job* job, const char* path, MPI_Info hints) {
+static MPI_Info with_counters(MPI_Info hints) {
   MPI_Info counted;
   if (hints == MPI_INFO_NULL)
     MPI_Info_create(&counted);
   else
     MPI_Info_dup(hints, &counted);
   MPI_Info_set(counted, "tamis_counters", "enable");
-  open_both(job, COUNTED, path, counted);
-  MPI_Info_free(&counted);
+  return counted;
 }
 
 /* All ways warm, pages there, and every byte of what MPI reads looked at. */
 static void warm_up(Job* job) {
-  for (int way = 0; way < WAYS; ++way) {
+  for (int way = POSIX; way < WAYS; ++way) {
+    open_file(job, (enum way)way);
     write_block(job, (enum way)way, 0);
-    if (way != POSIX) check_reads(job, (enum way)way, 0);
+    if (way != POSIX) check_reads(job, 0);
+    close_file(job, (enum way)way);
   }
 }
 
@@ -207,19 +213,18 @@ int main(int argc, char** argv) {
   job.buffer = malloc((size_t)job.bytes);
   job.image = malloc((size_t)job.bytes * (size_t)job.calls);
   MPI_Info hints = option_hints(argc, argv);
-  char counted_path[4096];
-  require(snprintf(counted_path, sizeof counted_path, "%s.counted", path) < 4096, "a shorter path");
-  open_both(&job, MPI, path, hints);
-  job.fd[POSIX] = job.fd[MPI];
-  open_counted(&job, counted_path, hints);
+  job.path = path;
+  job.hints[MPI] = hints;
+  job.hints[COUNTED] = with_counters(hints);
+  unlink(path);
+  job.fd = open(path, O_RDWR | O_CREAT, 0666);
+  require(job.fd >= 0, path);
   warm_up(&job);
   measure(&job, false, blocks);
   measure(&job, true, blocks);
-  for (int way = MPI; way < WAYS; ++way) {
-    close(job.fd[way]);
-    check_mpi(MPI_File_close(&job.file[way]), "close");
-    unlink(way == MPI ? path : counted_path);
-  }
+  close(job.fd);
+  unlink(path);
+  MPI_Info_free(&job.hints[COUNTED]);
   if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
   free(job.buffer);
   free(job.image);

@@ -495,7 +495,7 @@ class WithFakes(Directory):
         self.assertEqual([fault["rounds"] for fault in found["faults"] if fault["word"] == jobs.HANGS], [[0]])
 
     def check_document(self, found):
-        kinds = {"format": int, "machine": dict, "command": str, "loads": list, "summary": dict, "rows": list,
+        kinds = {"format": int, "machine": dict, "commands": list, "loads": list, "summary": dict, "rows": list,
                  "gauges": list, "faults": list}
         self.assertEqual({name: type(value) for name, value in found.items()}, kinds)
         for name in ("date", "cores", "cpu", "memory_bytes", "kernel", "file_systems", "mpis", "tamis", "commit"):

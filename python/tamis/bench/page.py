@@ -46,6 +46,11 @@ def repeatable(command):
     return re.sub(r" --resume\b", "", re.sub(r" --(out|programs)[ =]\S+", "", command))
 
 
+def how_to_repeat(results):
+    """The commands whose figures these are; one that was ended and went on stands there once."""
+    return "To repeat it:\n\n```sh\n{}\n```".format("\n".join(dict.fromkeys(map(repeatable, results["commands"]))))
+
+
 def means(results):
     return [show.markdown(*show.means_table(results["summary"]))] if results["summary"]["means"] else []
 
@@ -84,7 +89,7 @@ def fault_section(results, places):
 def text_of(results, pictures, folder, counted):
     places = show.places_of(results)
     parts = [f"# Benchmarks of {results['machine']['date'].split()[0]}", show.summary_line(results["summary"]),
-             *means(results), machine_table(results), f"To repeat it:\n\n```sh\n{repeatable(results['command'])}\n```",
+             *means(results), machine_table(results), how_to_repeat(results),
              HOW, "## Where a peer is ahead", behind(results, places), *fault_section(results, places),
              "## The workloads", *workload_sections(results, places, pictures, folder),
              *gauge_section(results, places)]

@@ -207,7 +207,7 @@ def results_of(records):
     return {
         "format": FORMAT,
         "machine": machine_of(sessions),
-        "command": sessions[-1]["command"] if sessions else "",
+        "commands": [session["command"] for session in sessions],
         "loads": [[session["load"], end] for session, end in zip(sessions, loads_after(records))],
         "summary": summary_of(rows),
         "rows": rows,
