@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 FileRecord record_of(const std::string& name) {
   FileRecord record;
   record.name = name;
-  record.ranks = 1;
+  record.ranks = 4;
   return record;
 }
 
