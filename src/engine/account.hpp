@@ -140,7 +140,7 @@ class Account {
   }
   /// A byte-range lock, noted with the time it took to get it.
   RangeLock lock(Driver& driver, const Extent& range, LockKind kind) const {
-    if (entry_ == nullptr || kind == LockKind::none) return {driver, range, kind};
+    if (kind == LockKind::none) return {driver, range, kind};
     const Span span = locking(range);
     return {driver, range, kind};
   }

@@ -32,9 +32,11 @@ void Recorder::post(Entry& entry, const Access& access, const Outcome& outcome) 
   tally.bytes_moved = outcome.bytes;
   tally.pieces = shape.file_blocks;
   tally.total_ns = ended_ns - begun_ns;
-  const std::int64_t known =
-      std::accumulate(tally.phase_ns.begin(), tally.phase_ns.end(), std::int64_t{0});
-  if (entry.rest) tally.time(*entry.rest) += std::max<std::int64_t>(tally.total_ns - known, 0);
+  if (entry.rest) {
+    const std::int64_t known =
+        std::accumulate(tally.phase_ns.begin(), tally.phase_ns.end(), std::int64_t{0});
+    tally.time(*entry.rest) += std::max<std::int64_t>(tally.total_ns - known, 0);
+  }
 
   const std::lock_guard held(mutex_);
   const auto direction = static_cast<std::size_t>(access.direction);

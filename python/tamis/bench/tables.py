@@ -110,20 +110,21 @@ def title_of(document):
             f"{document['direction']}{size}")
 
 
-def text_of(documents):
+def written(documents, heading, form, bullet, gap):
+    """All tables, each with its title before it and its notes behind it."""
     parts = []
     for document in documents["tables"]:
-        notes = "\n".join(f"  {note}" for note in document["notes"])
-        parts.append(f"== {title_of(document)}\n{show.aligned(HEADINGS, list(cells_of(document)))}\n{notes}")
+        notes = "\n".join(f"{bullet}{note}" for note in document["notes"])
+        parts.append(gap.join((f"{heading} {title_of(document)}", form(HEADINGS, list(cells_of(document))), notes)))
     return "\n\n".join(parts)
+
+
+def text_of(documents):
+    return written(documents, "==", show.aligned, "  ", "\n")
 
 
 def markdown_of(documents):
-    parts = []
-    for document in documents["tables"]:
-        notes = "\n".join(f"- {note}" for note in document["notes"])
-        parts.append(f"### {title_of(document)}\n\n{show.markdown(HEADINGS, list(cells_of(document)))}\n\n{notes}")
-    return "\n\n".join(parts)
+    return written(documents, "###", show.markdown, "- ", "\n\n")
 
 
 def mpi_with_tamis(library, options):
