@@ -10,9 +10,10 @@ enum { chunk_bytes = 1 << 20 };
 static const char* const level_names[] = {"posix", "0", "1", "2", "3"};
 const char* level_name(int level) { return level_names[level + 1]; }
 
-/* Says what is wrong, for people and for programs, and ends the job. */
-static void fail(const Job* job, const Turn* turn, const char* what, int64_t at, int got,
-                 int want) {
+/* Says what is wrong, for people and for programs; the first mistake of a rank speaks for it. */
+static void fail(Job* job, const Turn* turn, const char* what, int64_t at, int got, int want) {
+  if (job->wrong) return;
+  job->wrong = true;
   printf(
       "{\"workload\":\"%s\",\"level\":\"%s\",\"op\":\"%s\",\"ranks\":%d,\"verified\":false,"
       "\"what\":\"%s\",\"found_by_rank\":%d,\"at\":%lld,\"got\":%d,\"want\":%d}\n",
@@ -22,7 +23,17 @@ static void fail(const Job* job, const Turn* turn, const char* what, int64_t at,
   fprintf(stderr, "workloads: %s: level %s, %s: %s: %d at %lld, not %d\n",
           job->shape.workload->name, level_name(turn->series->level),
           turn->write ? "write" : "read", what, got, (long long)at, want);
-  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* Not by MPI_Abort, after which a launcher may drop what the ranks have printed. */
+void end_where_wrong(const Job* job) {
+  const int wrong = job->wrong;
+  int wrong_anywhere;
+  MPI_Allreduce(&wrong, &wrong_anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (!wrong_anywhere) return;
+  if (job->shape.rank == 0) unlink(job->path);
+  MPI_Finalize();
+  exit(EXIT_FAILURE);
 }
 
 /* Makes good in `got` what MPI allows: bytes never written of a file that was empty. */
@@ -35,7 +46,7 @@ static void pardon(const Turn* turn, uint8_t* got, const uint8_t* want, int64_t 
   }
 }
 
-static void compare(const Job* job, const Turn* turn, const uint8_t* got, const uint8_t* want,
+static void compare(Job* job, const Turn* turn, const uint8_t* got, const uint8_t* want,
                     int64_t bytes, int64_t at, const char* what) {
   if (memcmp(got, want, (size_t)bytes) == 0) return;
   int64_t i = 0;

@@ -20,6 +20,7 @@ typedef struct {
   Gate* gate;
   bool fresh;    /* the file is emptied before each write */
   int64_t spoil; /* the byte to change behind the library's back; -1: none */
+  bool wrong;    /* this rank has found a wrong byte, and said so */
 } Job;
 
 /* One level: how it goes, and what it has taken. */
@@ -63,7 +64,9 @@ void check_buffer(Job* job, const Turn* turn);
 /* The file before a write: every byte the pattern of `ground`, or no bytes where ground is zeros.
  */
 void lay_out(Job* job, uint32_t ground);
-/* The file after a write: every byte, and its length. Ends the job where one is wrong. MPI promises
-   nothing of holes in what was an empty file: where they are not zero it is noted. */
+/* The file after a write: every byte, and its length. MPI promises nothing of holes in what was an
+   empty file: where they are not zero it is noted. */
 void check_file(Job* job, const Turn* turn);
+/* Collective: ends the job where a check of any rank has found a mistake. */
+void end_where_wrong(const Job* job);
 const char* level_name(int level);

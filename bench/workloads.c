@@ -95,6 +95,7 @@ static void run_once(Job* job, const Turn* turn) {
   Series* series = turn->series;
   const double seconds = move_all(job, turn);
   if (turn->write) check_file(job, turn);
+  end_where_wrong(job);
   const int rep = series->reps[turn->write]++;
   series->seconds[turn->write][rep] = seconds;
   series->spent += seconds;
