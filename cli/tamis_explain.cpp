@@ -269,10 +269,10 @@ Json strategy_json(const tamis::Circumstances& plan, const tamis::Strategy& stra
   Json& realms = json["realms"] = Json::array();
   if (strategy.route != tamis::Route::two_phase) return json;
   for (int i = 0; i < strategy.realms.count(); ++i) {
-    const tamis::Extent realm = strategy.realms.realm(i);
+    const tamis::Extent realm = strategy.realms.span(i);
     realms.push_back({{"rank", plan.aggregators[static_cast<std::size_t>(i)]},
                       {"offset", realm.offset},
-                      {"bytes", realm.length}});
+                      {"bytes", strategy.realms.in_region(i).bytes}});
   }
   return json;
 }

@@ -145,6 +145,8 @@ Task<Outcome> Engine::carry_out_together(const Access& access, Account account) 
     survey = co_await team_.agree(survey);
   }
   const Strategy strategy = decide(survey, plan_);
+  if (strategy.realms.kind() == RealmKind::persistent)
+    plan_.persistent_block = strategy.realms.block();
   account.went(strategy.route, Method::nothing);
   if (recorder_ != nullptr)
     tell(shape_of(access), account, [&] { return explain(survey, plan_, strategy); });

@@ -22,11 +22,16 @@ struct Marks {
 
 /// First byte of the access that a realm lost, moved up to `good` only; the access's end where
 /// none.
-std::int64_t first_lost(const Access& access, const Extent& realm, std::int64_t good) {
-  const std::int64_t end = access.first + access.bytes;
-  if (good >= realm.end()) return end;
-  const Shipment lost = cut(*access.file, access.first, access.bytes, between(good, realm.end()));
-  return lost.bytes > 0 ? lost.first : end;
+std::int64_t first_lost(const Access& access, const FileRealms& realms, int realm,
+                        std::int64_t good) {
+  const Portion portion{access.file, access.first, access.bytes};
+  const Window all = realms.in_region(realm);
+  Shipment lost{.first = access.first + access.bytes};
+  if (good < all.end()) {
+    Share share(portion, realms.layout(realm), {good, all.end() - good});
+    share.next(lost);
+  }
+  return lost.first;
 }
 
 /// Only after something went short: leading bytes of the access that were moved. Ranks tell each
@@ -34,8 +39,7 @@ std::int64_t first_lost(const Access& access, const Extent& realm, std::int64_t 
 /// the first byte that is missing ends the count.
 Task<std::int64_t> count_moved(Team& team, const Access& access, const FileRealms& realms,
                                int my_realm, std::int64_t good_until) {
-  const std::int64_t end = access.first + access.bytes;
-  std::int64_t moved_until = end;
+  std::int64_t moved_until = access.first + access.bytes;
   Marks marks;
   const int part = static_cast<int>(marks.good_until.size());
   for (int first = 0; first < realms.count(); first += part) {
@@ -43,9 +47,10 @@ Task<std::int64_t> count_moved(Team& team, const Access& access, const FileRealm
     if (my_realm >= first && my_realm < first + part)
       marks.good_until[static_cast<std::size_t>(my_realm - first)] = good_until;
     marks = co_await team.agree(marks);
-    for (int i = first; i < std::min(first + part, realms.count()) && moved_until == end; ++i)
-      moved_until = first_lost(access, realms.realm(i),
-                               marks.good_until[static_cast<std::size_t>(i - first)]);
+    for (int i = first; i < std::min(first + part, realms.count()); ++i) {
+      const std::int64_t good = marks.good_until[static_cast<std::size_t>(i - first)];
+      moved_until = std::min(moved_until, first_lost(access, realms, i, good));
+    }
   }
   co_return moved_until - access.first;
 }

@@ -25,7 +25,7 @@ enum Tag : int {
 };
 
 /// The largest value ranks can agree on: their words have a place each, taken once.
-inline constexpr std::size_t kPayload = 384;
+inline constexpr std::size_t kPayload = 768;
 
 /// The ranks of one open file as the engine sees them: their Comm, the memory each node's ranks
 /// share, and small agreements. Inside a node an agreement is one write to shared memory and one

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/account.hpp"
+#include "engine/share.hpp"
 #include "engine/team.hpp"
 #include "plan/access.hpp"
 
@@ -17,6 +18,8 @@ struct RemoteAccess {
   Layout file;
   std::int64_t first = 0;
   std::int64_t bytes = 0;
+
+  Portion portion() const { return {&file, first, bytes}; }
 };
 
 /// The announcements of a file: who told whom which view. Between nodes only; inside a node nobody

@@ -200,8 +200,11 @@ Task<Status> File::start_engine(Hints hints) {
                        .aggregators = choose_aggregators(team_->topology(), hints, shared.cores),
                        .window_bytes = choose_window(hints, team_->topology().node_count()),
                        .ranks = team_->size(),
-                       .cores = shared.cores,
-                       .atomic = engine_ != nullptr && engine_->plan().atomic};
+                       .cores = shared.cores};
+    if (engine_ != nullptr) {  // what outlives a change of hints
+      plan.atomic = engine_->plan().atomic;
+      plan.persistent_block = engine_->plan().persistent_block;
+    }
     engine = std::make_unique<Engine>(*team_, *driver_, std::move(plan), recorder_.get());
     return Status{};
   }));

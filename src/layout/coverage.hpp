@@ -24,6 +24,8 @@ struct Coverage {
   std::int64_t last = std::numeric_limits<std::int64_t>::min();   ///< highest end seen
 
   void add(const Coverage& other);
+  /// Whether the pieces tile what the other's pieces tile, where these do not overlap.
+  bool operator==(const Coverage&) const = default;
   /// The pieces added are a tiling of `extent`.
   bool tiles(const Extent& extent) const;
 };

@@ -70,4 +70,32 @@ class Cursor {
   std::array<Frame, kMostFrames> frames_;  // the rest is never touched
 };
 
+/// The blocks of stream bytes [first, first + n) of a layout, one after the other. The layout must
+/// outlive it.
+class Blocks {
+ public:
+  Blocks(const Layout& layout, std::int64_t first, std::int64_t n)
+      : cursor_(layout, n > 0 ? first : 0), left_(n) {
+    run_.count = 0;
+  }
+
+  /// The next block; false where there is none.
+  bool next(Extent& block) {
+    if (run_.count == 0) {
+      if (left_ <= 0) return false;
+      run_ = cursor_.next(left_);
+      left_ -= run_.bytes();
+    }
+    block = {run_.offset, run_.block};
+    run_.offset += run_.count > 1 ? run_.stride : 0;
+    --run_.count;
+    return true;
+  }
+
+ private:
+  Cursor cursor_;
+  Run run_;
+  std::int64_t left_;
+};
+
 }  // namespace tamis

@@ -154,18 +154,36 @@ std::string asked_text(const Survey& survey, const Circumstances& c) {
          (holes > 0 ? fmt::format(", {} of it holes", bytes_text(holes)) : ", with overlaps");
 }
 
+std::string dealt_out(const FileRealms& realms) {
+  switch (realms.kind()) {
+    case RealmKind::even:
+      return "this part of the file cut evenly among them";
+    case RealmKind::balanced:
+      return "this part of the file cut so that each has about as many wanted bytes";
+    case RealmKind::cyclic:
+      return fmt::format("blocks of {} of the file dealt out to them in turn",
+                         bytes_text(realms.block()));
+    default:
+      return fmt::format(
+          "blocks of {} of the file dealt out to them in turn, the same until it is closed",
+          bytes_text(realms.block()));
+  }
+}
+
 void add_realms(std::string& text, const FileRealms& realms, const Circumstances& c) {
   if (realms.count() == 1)
     add_detail(text, "1 aggregator, for all of this part of the file (its realm):");
   else
-    add_detail(text, fmt::format("{} aggregators, this part of the file cut evenly among them "
-                                 "(\"even\" realms):",
-                                 realms.count()));
+    add_detail(text, fmt::format("{} aggregators, {} (\"{}\" realms):", realms.count(),
+                                 dealt_out(realms), name(realms.kind())));
   for (int i = 0; i < std::min(realms.count(), kMostRealmsShown); ++i) {
-    const Extent realm = realms.realm(i);
-    add_detail(text, fmt::format("  rank {}: {} from byte {} on",
-                                 c.aggregators[static_cast<std::size_t>(i)],
-                                 bytes_text(realm.length), realm.offset));
+    const Window realm = realms.in_region(i);
+    const int rank = c.aggregators[static_cast<std::size_t>(i)];
+    if (realm.empty())
+      add_detail(text, fmt::format("  rank {}: nothing", rank));
+    else
+      add_detail(text, fmt::format("  rank {}: {} from byte {} on", rank, bytes_text(realm.bytes),
+                                   realms.span(i).offset));
   }
   if (realms.count() > kMostRealmsShown)
     add_detail(text, fmt::format("  and {} more", realms.count() - kMostRealmsShown));
@@ -173,8 +191,9 @@ void add_realms(std::string& text, const FileRealms& realms, const Circumstances
 
 /// "8 windows of at most 1 MiB".
 std::string windows_text(std::int64_t windows, const FileRealms& realms, const Circumstances& c) {
-  std::int64_t longest = realms.realm(0).length;
-  if (realms.count() > 1) longest = std::max(longest, realms.realm(1).length);
+  std::int64_t longest = 0;
+  for (int i = 0; i < std::min(realms.count(), kMostRealmsShown); ++i)
+    longest = std::max(longest, realms.in_region(i).bytes);
   const char* at_most = windows == 1 ? "" : "at most ";
   return fmt::format("{} of {}{}", counted(windows, "window"), at_most,
                      bytes_text(std::min(longest, c.window_bytes)));

@@ -76,14 +76,16 @@ bool set_switch(std::string_view text, Hints& hints) {
   return true;
 }
 
-bool set_method(std::string_view text, Hints& hints) {
+/// One of `Choices`, which have names, or "automatic" for none of them.
+template <auto Member, const auto& Choices>
+bool set_choice(std::string_view text, Hints& hints) {
   if (text == kSwitchNames[0]) {
-    hints.tamis_method.reset();
+    (hints.*Member).reset();
     return true;
   }
-  const auto* found = std::ranges::find(kMethods, text, [](Method method) { return name(method); });
-  if (found == kMethods.end()) return false;
-  hints.tamis_method = *found;
+  const auto* found = std::ranges::find(Choices, text, [](auto choice) { return name(choice); });
+  if (found == Choices.end()) return false;
+  hints.*Member = *found;
   return true;
 }
 
@@ -135,8 +137,9 @@ std::string print_switch(const Hints& hints) {
   return std::string(kSwitchNames.at(static_cast<std::size_t>(hints.*Member)));
 }
 
-std::string print_method(const Hints& hints) {
-  return hints.tamis_method ? name(*hints.tamis_method) : std::string(kSwitchNames[0]);
+template <auto Member>
+std::string print_choice(const Hints& hints) {
+  return hints.*Member ? name(*(hints.*Member)) : std::string(kSwitchNames[0]);
 }
 
 template <bool Hints::*Member>
@@ -204,11 +207,21 @@ constexpr std::array kTable = {
     HintEntry{"tamis_method", "automatic", "automatic | direct | list | gather | sieve",
               "How a rank moves its own scattered bytes, where no aggregator does; stronger than "
               "romio_ds_*, and taken as automatic where it is impossible.",
-              &set_method, &print_method},
+              &set_choice<&Hints::tamis_method, kMethods>, &print_choice<&Hints::tamis_method>},
     bytes_hint<&Hints::ind_rd_buffer_size, 1>(
         "ind_rd_buffer_size", "4194304", "Window of an independent sieving or gathering read."),
     bytes_hint<&Hints::ind_wr_buffer_size, 1>(
         "ind_wr_buffer_size", "524288", "Window of an independent sieving or gathering write."),
+    HintEntry{
+        "tamis_realms", "automatic", "automatic | even | balanced | cyclic | persistent",
+        "How a collective access deals the file out to the aggregators: in equal parts, in parts "
+        "with as many wanted bytes, in blocks in turn, or in such as the first access had.",
+        &set_choice<&Hints::tamis_realms, kRealmKinds>, &print_choice<&Hints::tamis_realms>},
+    switch_hint<&Hints::romio_cb_pfr>("romio_cb_pfr",
+                                      "enable: tamis_realms=persistent, where that says nothing."),
+    bytes_hint<&Hints::romio_cb_fr_alignment, 0>("romio_cb_fr_alignment", "0",
+                                                 "Borders between aggregators' parts of the file "
+                                                 "are multiples of it; 0 takes the storage's."),
     bytes_hint<&Hints::romio_min_fdomain_size, 0>(
         "romio_min_fdomain_size", "0",
         "Least part of the file that an aggregator owns in a collective access."),

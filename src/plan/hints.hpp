@@ -9,6 +9,7 @@
 
 #include "base/status.hpp"
 #include "plan/method.hpp"
+#include "plan/realm_kind.hpp"
 
 namespace tamis {
 
@@ -28,6 +29,9 @@ struct Hints {
   std::optional<Method> tamis_method;           ///< for a rank's own bytes; none: the cheapest one
   std::int64_t ind_rd_buffer_size = 4 << 20;    ///< sieve window for reads, bytes
   std::int64_t ind_wr_buffer_size = 512 << 10;  ///< sieve window for writes, bytes
+  std::optional<RealmKind> tamis_realms;        ///< how the file is dealt out; none: automatic
+  Switch romio_cb_pfr = Switch::automatic;      ///< enable: persistent realms, as ROMIO says it
+  std::int64_t romio_cb_fr_alignment = 0;       ///< of realms, bytes; 0: as the storage says
   std::int64_t romio_min_fdomain_size = 0;      ///< least bytes of a file realm
   std::int64_t striping_unit = 0;               ///< bytes; 0: as the storage says
   int striping_factor = 0;

@@ -2,25 +2,56 @@
 
 #include <cstdint>
 
-#include "layout/extent.hpp"
+#include "layout/layout.hpp"
+#include "plan/realm_kind.hpp"
+#include "plan/spread.hpp"
 
 namespace tamis {
 
-/// Which aggregator owns which bytes: the access region cut into equal realms, one per aggregator,
-/// whose borders are multiples of the alignment (Thakur, Gropp, Lusk 1999, section 4.1).
+/// Part of a realm: `bytes` bytes of its stream from `first` on. In memory they stand one after the
+/// other, wherever they are in the file.
+struct Window {
+  std::int64_t first = 0;
+  std::int64_t bytes = 0;
+
+  std::int64_t end() const { return first + bytes; }
+  bool empty() const { return bytes <= 0; }
+  bool operator==(const Window&) const = default;
+};
+
+/// Which aggregator owns which bytes of the file. A realm is a dataloop at a displacement (Coloma
+/// et al. 2006); together the realms hold every byte of the region once. Takes no memory, however
+/// many there are.
 class FileRealms {
  public:
   FileRealms() = default;
-  /// REQUIRES: !region.empty(), count >= 1, alignment >= 1.
+  // REQUIRE: !region.empty(), count >= 1, alignment >= 1.
+
+  /// Borders are multiples of the alignment; no realm but the last is smaller than `least_bytes`,
+  /// so there may be fewer than `count`.
   static FileRealms even(const Extent& region, int count, std::int64_t alignment,
                          std::int64_t least_bytes);
+  /// The same where `wanted` says how much is wanted where: some may be empty.
+  static FileRealms balanced(const Extent& region, int count, std::int64_t alignment,
+                             const Spread& wanted);
+  /// Realm i has every count-th block of the file from the i-th on; some may be empty. `kind` is
+  /// cyclic or persistent. REQUIRES: block >= 1.
+  static FileRealms cyclic(const Extent& region, int count, std::int64_t block,
+                           RealmKind kind = RealmKind::cyclic);
 
+  RealmKind kind() const { return kind_; }
   int count() const { return count_; }
-  /// Realm `index`, clipped to the region; never empty. REQUIRES: 0 <= index < count().
-  Extent realm(int index) const;
+  /// Bytes of the unit in which the file is dealt out; of the longest realm where each has one.
+  std::int64_t block() const { return block_; }
+  /// All of realm `index` in the file, ascending, also beyond the region.
+  Layout layout(int index) const;
+  /// What of it is in the region; may be empty but for even realms.
+  Window in_region(int index) const;
+  /// From its first to its last byte in the region.
+  Extent span(int index) const;
 
-  // Windows of a realm lie on a grid of `window_bytes` from the realm's aligned begin; the first
-  // and the last may be shorter.
+  // Windows lie on a grid of `window_bytes` over the realm's stream; the first and the last may be
+  // shorter.
 
   /// Windows the longest realm needs.
   std::int64_t rounds(std::int64_t window_bytes) const;
@@ -28,15 +59,19 @@ class FileRealms {
   std::int64_t total_windows(std::int64_t window_bytes) const;
   /// Windows of one realm; those with numbers beyond are empty.
   std::int64_t windows(int index, std::int64_t window_bytes) const;
-  Extent window(int index, std::int64_t round, std::int64_t window_bytes) const;
+  Window window(int index, std::int64_t round, std::int64_t window_bytes) const;
 
  private:
-  std::int64_t grid_begin(int index, std::int64_t window_bytes) const;
+  std::int64_t begin_of(int index) const;
+  std::int64_t border(int index) const;
 
+  RealmKind kind_ = RealmKind::even;
   Extent region_;
-  std::int64_t origin_ = 0;  ///< region's begin, rounded down to the alignment
-  std::int64_t realm_bytes_ = 1;
+  std::int64_t origin_ = 0;  ///< even: region's begin, rounded down to the alignment
+  std::int64_t alignment_ = 1;
+  std::int64_t block_ = 1;
   int count_ = 0;
+  Spread wanted_;  ///< balanced
 };
 
 }  // namespace tamis

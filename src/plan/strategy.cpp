@@ -22,10 +22,63 @@ Switch wish_of(Direction direction, const Hints& hints) {
   return direction == Direction::write ? hints.romio_cb_write : hints.romio_cb_read;
 }
 
-FileRealms realms_of(const Survey& survey, const Circumstances& c, int count) {
-  const std::int64_t alignment = std::max(
+// The largest realm may have so many times its equal share of the bytes before realms are balanced.
+constexpr double kLopsided = 1.5;
+
+std::int64_t alignment_of(const Circumstances& c) {
+  if (c.hints.romio_cb_fr_alignment > 0) return c.hints.romio_cb_fr_alignment;
+  return std::max(
       {std::int64_t{1}, c.storage.block_bytes, c.storage.stripe_bytes, c.hints.striping_unit});
-  return FileRealms::even(survey.region(), count, alignment, c.hints.romio_min_fdomain_size);
+}
+
+std::optional<RealmKind> wished_realms(const Hints& hints) {
+  if (!hints.tamis_realms && hints.romio_cb_pfr == Switch::enable) return RealmKind::persistent;
+  return hints.tamis_realms;
+}
+
+/// Bytes wanted in the realm that has most of them.
+std::int64_t largest_share(const FileRealms& realms, const Spread& wanted) {
+  std::int64_t most = 0;
+  for (int i = 0; i < realms.count(); ++i) {
+    const Extent realm = realms.span(i);
+    most = std::max(most, wanted.before(realm.end()) - wanted.before(realm.offset));
+  }
+  return most;
+}
+
+bool is_lopsided(const FileRealms& realms, const Spread& wanted) {
+  if (wanted.empty() || realms.count() <= 1) return false;
+  const double share = static_cast<double>(wanted.total()) / realms.count();
+  return static_cast<double>(largest_share(realms, wanted)) > kLopsided * share;
+}
+
+/// Blocks that are dealt out in turn: as large as a window, but whole stripes.
+std::int64_t turn_block(const Circumstances& c, std::int64_t at_least) {
+  const std::int64_t alignment = alignment_of(c);
+  const std::int64_t bytes = std::max(
+      {at_least, c.hints.romio_min_fdomain_size, std::min(kLargestWindow, c.window_bytes)});
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+FileRealms realms_of(const Survey& survey, const Circumstances& c, int count) {
+  const Extent region = survey.region();
+  const std::int64_t alignment = alignment_of(c);
+  const FileRealms even =
+      FileRealms::even(region, count, alignment, c.hints.romio_min_fdomain_size);
+  const std::optional<RealmKind> wished = wished_realms(c.hints);
+  switch (wished.value_or(RealmKind::balanced)) {
+    case RealmKind::even:
+      return even;
+    case RealmKind::cyclic:
+      return FileRealms::cyclic(region, count, turn_block(c, 1));
+    case RealmKind::persistent:
+      return FileRealms::cyclic(
+          region, count, c.persistent_block > 0 ? c.persistent_block : turn_block(c, even.block()),
+          RealmKind::persistent);
+    default:
+      if (survey.spread.empty() || (!wished && !is_lopsided(even, survey.spread))) return even;
+      return FileRealms::balanced(region, count, alignment, survey.spread);
+  }
 }
 
 double two_phase_cost(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
@@ -52,6 +105,10 @@ void weigh_two_phase(const Survey& survey, const Circumstances& c, Strategy& str
   strategy.realms = most_realms(survey, c);
   strategy.two_phase_ns = two_phase_cost(survey, c, strategy);
   if (c.nodes > 1 || c.hints.cb_nodes > 0 || c.hints.romio_min_fdomain_size > 0) return;
+  // Whoever is dealt blocks in turn has them whatever is accessed.
+  if (strategy.realms.kind() == RealmKind::cyclic ||
+      strategy.realms.kind() == RealmKind::persistent)
+    return;
   Strategy fewer = strategy;
   const std::int64_t bytes = survey.region().length;
   for (int count = strategy.realms.count() / 2; count >= 1 && bytes / count <= kSmallRealm;

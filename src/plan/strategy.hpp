@@ -23,8 +23,9 @@ struct Circumstances {
   std::vector<std::int32_t> aggregators;  ///< ranks that may aggregate, ascending
   std::int64_t window_bytes = 0;          ///< size of a staging window
   int ranks = 1;
-  int cores = 1;  ///< per node
-  int nodes = 1;  ///< groups of ranks that share memory
+  int cores = 1;                      ///< per node
+  int nodes = 1;                      ///< groups of ranks that share memory
+  std::int64_t persistent_block = 0;  ///< of persistent realms, fixed at the first access; 0: none
   bool atomic = false;
   bool lock_plain_writes = false;  ///< somebody whom shared memory does not reach may be sieving
 };

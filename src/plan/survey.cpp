@@ -19,6 +19,7 @@ std::int32_t obstacles_to_rewriting(const Hints& hints, const Capabilities& stor
 void Survey::merge(const Survey& other) {
   worst.merge(other.worst);
   coverage.add(other.coverage);
+  spread.merge(other.spread);
   alone_ns += other.alone_ns;
   alone_longest_ns = std::max(alone_longest_ns, other.alone_longest_ns);
   file_blocks += other.file_blocks;
@@ -51,6 +52,10 @@ Survey survey_of(const Access& access, int rank, bool new_view, const Hints& hin
     survey.coverage.bytes = access.bytes;
     return survey;
   }
+  // Where it is, matters only where it is much.
+  constexpr std::int64_t kMuch = 64 << 10;
+  if (access.bytes >= kMuch || hints.tamis_realms == RealmKind::balanced)
+    survey.spread = Spread::of(*access.file, access.first, access.bytes);
   if (access.direction == Direction::write) {
     survey.coverage = cover(*access.file, access.first, access.bytes);
   } else {  // holes do not matter to a read: bounds are enough

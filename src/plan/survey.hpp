@@ -5,6 +5,7 @@
 
 #include "layout/coverage.hpp"
 #include "plan/cost.hpp"
+#include "plan/spread.hpp"
 
 namespace tamis {
 
@@ -18,6 +19,7 @@ inline constexpr std::int32_t kOthersRewrite = 4;  ///< another open of the file
 struct Survey {
   Status worst;                    ///< errors ranks arrived with
   Coverage coverage;               ///< of all ranks: bounds, bytes, whether they tile the region
+  Spread spread;                   ///< where they are wanted, of ranks with much data
   double alone_ns = 0;             ///< sum over ranks of moving their own bytes alone
   double alone_longest_ns = 0;     ///< and the longest of them
   std::int64_t file_blocks = 0;    ///< sum

@@ -55,6 +55,9 @@ std::vector<HintText> Scenario::random_hints() {
       {"romio_ds_read", any_switch()},
       {"romio_ds_write", any_switch()},
       {"striping_unit", std::to_string(one_of<int>({0, 0, 64, 1000}))},
+      {"romio_cb_fr_alignment", std::to_string(one_of<int>({0, 0, 100}))},
+      {"tamis_realms",
+       one_of<std::string>({"automatic", "even", "balanced", "cyclic", "persistent"})},
       {"romio_min_fdomain_size", std::to_string(one_of<int>({0, 0, 500}))}};
   if (chance(0.5)) hints.push_back({"cb_nodes", std::to_string(draw(1, world_->size()))});
   return hints;

@@ -1,0 +1,40 @@
+#include "engine/share.hpp"
+
+#include <algorithm>
+
+namespace tamis {
+
+bool Share::next(Shipment& shipment) {
+  if (portion_.bytes == 0) return false;
+  const std::int64_t end = portion_.first + portion_.bytes;
+  Extent block;
+  while (blocks_.next(block)) {
+    const std::int64_t from =
+        std::clamp(portion_.file->position_of(block.offset), portion_.first, end);
+    const std::int64_t to =
+        std::clamp(portion_.file->position_of(block.end()), portion_.first, end);
+    const std::int64_t shift = block.offset - place_;
+    place_ += block.length;
+    if (to == from) continue;
+    shipment = {from, to - from, shift};
+    return true;
+  }
+  return false;
+}
+
+std::int64_t share_bytes(const Portion& portion, const Layout& realm, const Window& window) {
+  Share share(portion, realm, window);
+  std::int64_t bytes = 0;
+  for (Shipment shipment; share.next(shipment);) bytes += shipment.bytes;
+  return bytes;
+}
+
+Coverage share_coverage(const Portion& portion, const Layout& realm, const Window& window) {
+  Share share(portion, realm, window);
+  Coverage coverage;
+  for (Shipment shipment; share.next(shipment);)
+    coverage.add(cover(*portion.file, shipment.first, shipment.bytes));
+  return coverage;
+}
+
+}  // namespace tamis

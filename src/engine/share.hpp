@@ -1,0 +1,48 @@
+#pragma once
+
+#include "layout/coverage.hpp"
+#include "layout/cursor.hpp"
+#include "plan/realms.hpp"
+
+namespace tamis {
+
+/// What a rank accesses: a range of its view's stream.
+struct Portion {
+  const Layout* file = nullptr;  ///< ordered
+  std::int64_t first = 0;
+  std::int64_t bytes = 0;
+};
+
+/// A stretch of a rank's stream that lies in one block of a window.
+struct Shipment {
+  std::int64_t first = 0;
+  std::int64_t bytes = 0;
+  std::int64_t shift = 0;  ///< how far its place in the file is beyond its place in the window
+};
+
+/// What a rank has in a window: shipments, ascending, found by two searches for each block of the
+/// window. One that takes no memory, and walks neither the rank's pieces nor other windows.
+class Share {
+ public:
+  /// `window` is one of the realm's.
+  Share(const Portion& portion, Layout realm, const Window& window)
+      : portion_(portion), realm_(std::move(realm)), blocks_(realm_, window.first, window.bytes) {}
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+
+  /// The next shipment, never empty; false where there is none.
+  bool next(Shipment& shipment);
+
+ private:
+  Portion portion_;
+  Layout realm_;
+  Blocks blocks_;
+  std::int64_t place_ = 0;  // of the next block in the window's memory
+};
+
+/// How much a rank has in a window.
+std::int64_t share_bytes(const Portion& portion, const Layout& realm, const Window& window);
+/// Where in the file it is.
+Coverage share_coverage(const Portion& portion, const Layout& realm, const Window& window);
+
+}  // namespace tamis
