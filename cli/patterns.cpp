@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kTooLarge = "the pattern does not fit into 64-bit file offsets";
 constexpr std::string_view kBlanks = " \t\n";
+constexpr const char* kRealm = "realm";
 
 std::int64_t times(std::int64_t a, std::int64_t b) {
   const auto product = checked_mul(a, b);
@@ -127,6 +128,18 @@ Dataloop dataloop(Words& words) {
   if (words.rest().empty())
     throw Unfit("dataloop wants a text such as: vector(10, stride 16, contig(4))");
   return built(parse_dataloop(words.rest()));
+}
+
+/// Pieces of memory or of a realm, which `what` says.
+Dataloop pieces(Words& words, const char* what) {
+  if (words.kind() == "blocks") {
+    const std::int64_t piece = words.count("piece");
+    return strided(piece, words.number("stride"));
+  }
+  if (words.kind() == "list") return list(words);
+  if (words.kind() == "dataloop") return dataloop(words);
+  throw Unfit(fmt::format("there is no {} \"{}\", only: {}blocks, list, dataloop", what,
+                          words.kind(), what == kRealm ? "" : "contiguous, "));
 }
 
 // ---- one rank's share ---------------------------------------------------------------------------
@@ -270,28 +283,23 @@ Share file_share(std::string_view pattern, int rank, int ranks) {
 
 Layout memory_layout(std::string_view pattern, std::int64_t bytes) {
   Words words(pattern);
-  Dataloop loop;
-  if (words.kind() == "contiguous") {
-    loop = Dataloop::bytes(bytes);
-  } else if (words.kind() == "blocks") {
-    const std::int64_t piece = words.count("piece");
-    loop = strided(piece, words.number("stride"));
-  } else if (words.kind() == "list") {
-    loop = list(words);
-  } else if (words.kind() == "dataloop") {
-    loop = dataloop(words);
-  } else {
-    throw Unfit(
-        fmt::format("there is no memory pattern \"{}\", only: contiguous, blocks, list, "
-                    "dataloop",
-                    words.kind()));
-  }
+  Dataloop loop =
+      words.kind() == "contiguous" ? Dataloop::bytes(bytes) : pieces(words, "memory pattern");
   words.all_used();
   if (bytes == 0) return {};
   if (loop.size() == 0) throw Unfit("the memory pattern holds no bytes");
   const std::int64_t copies = (bytes - 1) / loop.size() + 1;
   (void)times(loop.extent(), copies);
   return {std::move(loop), 0, copies};
+}
+
+Layout realm_layout(std::string_view pattern) {
+  Words words(pattern);
+  Dataloop loop = pieces(words, kRealm);
+  const std::int64_t begin = words.number("begin", 0);
+  if (words.has("extent")) loop = built(Dataloop::resized(0, words.count("extent"), loop));
+  words.all_used();
+  return {std::move(loop), begin, Layout::kEndless};
 }
 
 std::int64_t parse_size(std::string_view text) {

@@ -29,6 +29,9 @@ Share file_share(std::string_view pattern, int rank, int ranks);
 /// Unfit.
 Layout memory_layout(std::string_view pattern, std::int64_t bytes);
 
+/// A file realm: the pattern's pieces, laid end to end without end. Throws Unfit.
+Layout realm_layout(std::string_view pattern);
+
 /// "4096", "4k", "4KiB", "1M", "1GiB". Throws Unfit.
 std::int64_t parse_size(std::string_view text);
 

@@ -2,7 +2,7 @@
 //
 //   tamis-explain pattern=TEXT [memory=TEXT] [direction=write|read] [alone=1] [ranks=N] [nodes=N]
 //                 [cores=N] [locks=0] [atomic=1] [filesystem=NAME] [profile=FILE]
-//                 [costs=read_ns=N,...] [file=NAME] [hint=KEY=VALUE ...]
+//                 [costs=read_ns=N,...] [file=NAME] [hint=KEY=VALUE ...] [realm=TEXT ...]
 //
 // The decision and its words are the library's own. Exit code 2: what was asked makes no sense; the
 // reason is on stderr.
@@ -26,6 +26,7 @@
 #include "file/hint_sources.hpp"
 #include "patterns.hpp"
 #include "plan/explain.hpp"
+#include "plan/realm_choice.hpp"
 
 namespace {
 
@@ -49,6 +50,7 @@ struct Request {
   std::string costs;
   std::optional<std::string> file;
   std::vector<tamis::HintText> hints;
+  std::vector<tamis::Layout> realms;  ///< as tamis_file_set_realms takes them
 };
 
 // ---- arguments ---------------------------------------------------------------------------------
@@ -104,6 +106,8 @@ void apply(const Assignment& word, Request& request) {
   } else if (key == "hint") {
     const Assignment hint = assignment(value);
     request.hints.push_back({std::string(hint.key), std::string(hint.value), {}, "command line"});
+  } else if (key == "realm") {
+    request.realms.push_back(tamis::patterns::realm_layout(value));
   } else {
     throw Unfit(fmt::format("{} is no option", key));
   }
@@ -113,6 +117,10 @@ Request parse(std::span<char*> words) {
   Request request;
   for (const char* word : words) apply(assignment(word), request);
   if (request.nodes > request.ranks) throw Unfit("there cannot be more nodes than ranks");
+  if (request.realms.size() > static_cast<std::size_t>(request.ranks))
+    throw Unfit("there cannot be more realms than ranks");
+  for (const tamis::Layout& realm : request.realms)
+    if (const tamis::Status wrong = check_realm(realm); !wrong.ok()) throw Unfit(wrong.note);
   if (request.atomic && !request.locks) throw Unfit("atomic mode needs byte-range locks");
   return request;
 }
@@ -198,8 +206,10 @@ tamis::Topology topology_of(const Request& request, const tamis::Hints& hints) {
   for (std::int64_t rank = 0; rank < request.ranks; ++rank)
     labels.push_back(rank * request.nodes / request.ranks);
   const bool shared = hints.tamis_shared_memory != tamis::Switch::disable;
-  return tamis::Topology::from_labels(labels).split(shared ? hints.tamis_pretend_nodes
-                                                           : request.ranks);
+  tamis::Topology topology = tamis::Topology::from_labels(labels);
+  for (int node = 0; node < topology.node_count(); ++node)
+    topology.hosts.push_back(tamis::HostMark::of(fmt::format("node{}", node)));
+  return topology.split(shared ? hints.tamis_pretend_nodes : request.ranks);
 }
 
 /// As File and Engine make them at open.
@@ -207,13 +217,19 @@ tamis::Circumstances circumstances_of(const Request& request, const tamis::Hints
   const tamis::Topology topology = topology_of(request, hints);
   const int per_node = (request.ranks - 1) / request.nodes + 1;
   const int cores = request.cores > 0 ? request.cores : per_node;
+  tamis::GivenRealmsPtr realms;
+  if (!request.realms.empty())
+    realms = std::make_shared<const tamis::GivenRealms>(tamis::GivenRealms::of(request.realms));
+  realms = realms_in_force(realms, hints, request.ranks);
+  const std::size_t realm_count = realms != nullptr ? realms->layouts.size() : 0;
   tamis::Circumstances plan{
       .hints = hints,
       .storage = storage_of(request, hints),
-      .aggregators = choose_aggregators(topology, hints, cores),
+      .aggregators = choose_aggregators(topology, hints, cores, realm_count),
       .window_bytes = choose_window(hints, topology.node_count()),
       .ranks = request.ranks,
       .cores = cores,
+      .given = realms,
   };
   plan.atomic = request.atomic;
   settle(plan, topology.node_count());
@@ -259,21 +275,46 @@ Told explain_alone(const Request& request, int rank, const tamis::Circumstances&
            {"memory_pieces", shape.memory_blocks}}};
 }
 
-Json strategy_json(const tamis::Circumstances& plan, const tamis::Strategy& strategy) {
+Json balance_json(const tamis::FileRealms& realms, const tamis::Spread& wanted) {
+  const tamis::Balance balance = balance_of(realms, wanted);
+  return {{"least", balance.least},
+          {"most", balance.most},
+          {"times_equal_share", balance.total > 0 ? balance.most_by_share(realms.count()) : 0.0}};
+}
+
+/// Who has what, as far as it can be told where the wanted bytes are.
+void add_realms(Json& json, const tamis::Survey& survey, const tamis::Circumstances& plan,
+                const tamis::FileRealms& realms) {
+  for (int i = 0; i < realms.count(); ++i) {
+    const tamis::Extent realm = realms.span(i);
+    json["realms"].push_back({{"rank", plan.aggregators[static_cast<std::size_t>(i)]},
+                              {"offset", realm.offset},
+                              {"bytes", realms.in_region(i).bytes},
+                              {"wanted", survey.spread.within(realms.layout(i))}});
+  }
+  json["realm_kind"] = name(realms.kind());
+  json["block_bytes"] = realms.block();
+  const tamis::Alignment alignment = alignment_of(plan);
+  json["alignment"] = {{"bytes", alignment.bytes}, {"source", alignment.source}};
+  if (survey.spread.empty()) return;
+  tamis::Circumstances even = plan;
+  even.given = nullptr;
+  even.hints.tamis_realms = tamis::RealmKind::even;
+  json["wanted"] = balance_json(realms, survey.spread);
+  json["wanted_if_even"] = balance_json(most_realms(survey, even), survey.spread);
+}
+
+Json strategy_json(const tamis::Survey& survey, const tamis::Circumstances& plan,
+                   const tamis::Strategy& strategy) {
   constexpr const char* routes[] = {"nothing", "alone", "two_phase"};
   Json json = {{"route", routes[static_cast<std::size_t>(strategy.route)]},
                {"reason", strategy.reason},
                {"alone_ns", strategy.alone_ns},
                {"two_phase_ns", strategy.two_phase_ns},
                {"window_bytes", plan.window_bytes}};
-  Json& realms = json["realms"] = Json::array();
-  if (strategy.route != tamis::Route::two_phase) return json;
-  for (int i = 0; i < strategy.realms.count(); ++i) {
-    const tamis::Extent realm = strategy.realms.span(i);
-    realms.push_back({{"rank", plan.aggregators[static_cast<std::size_t>(i)]},
-                      {"offset", realm.offset},
-                      {"bytes", strategy.realms.in_region(i).bytes}});
-  }
+  json["realms"] = Json::array();
+  if (!strategy.error.ok()) json["error"] = strategy.error.to_string();
+  if (strategy.route == tamis::Route::two_phase) add_realms(json, survey, plan, strategy.realms);
   return json;
 }
 
@@ -283,11 +324,11 @@ Told explain_together(const Request& request, const tamis::Circumstances& plan) 
   for (int rank = 0; rank < request.ranks; ++rank) {
     const RankAccess one(request, rank);
     const tamis::Access access = one.access(request.direction);
-    survey.merge(survey_of(access, rank, true, plan.hints, plan.storage));
+    survey.merge(survey_of(access, rank, tamis::News::view, plan.hints, plan.storage));
     if (first_with_data < 0 && one.share.bytes > 0) first_with_data = rank;
   }
   const tamis::Strategy strategy = decide(survey, plan);
-  Told told{explain(survey, plan, strategy), strategy_json(plan, strategy)};
+  Told told{explain(survey, plan, strategy), strategy_json(survey, plan, strategy)};
   if (strategy.route != tamis::Route::alone) return told;
   Told own = explain_alone(request, first_with_data, plan);
   told.text += fmt::format("\nso rank {}, for one:\n{}", first_with_data, own.text);

@@ -21,7 +21,8 @@ HINTS_HEAD = """\
 
 A hint tells Tamis something about a file or about how to go about it. A wrong one costs time, not bytes; the exception is
 `tamis_locks=disable`, which is a promise that nobody else writes the file meanwhile. Names and
-meanings are ROMIO's where it has them; `tamis hints` prints this table with the values in force.
+meanings are ROMIO's where it has them; `tamis hints` prints this table with the values in force. Which to take when:
+[choosing-hints.md](choosing-hints.md); who has which part of the file: [realms.md](realms.md).
 
 | hint | default | values | what it does |
 |---|---|---|---|

@@ -183,6 +183,7 @@ OWN = {
     "tamis_file_counters": "error",
     "tamis_file_ways": "error",
     "tamis_file_way": "error",
+    "tamis_file_set_realms": "error",
 }
 
 

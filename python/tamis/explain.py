@@ -22,6 +22,8 @@ EXAMPLES = """patterns: what each rank has in the file (sizes: 4096, 4k, 4KiB, 1
 every pattern takes begin=BYTE for rank 0; contiguous, blocks, list and dataloop also rank_stride=BYTES,
 how much further in the file each next rank begins.
 --memory takes contiguous, blocks piece= stride=, list and dataloop, repeated as often as needed.
+--realm, once for each, takes blocks piece= stride=, list and dataloop, laid end to end from begin=BYTE on;
+extent=BYTES says after how many bytes the next copy begins. Nodes are called node0, node1, ...
 
 examples:
   tamis explain --write contiguous bytes=4KiB
@@ -43,6 +45,8 @@ def add_arguments(explain):
     explain.add_argument("--nodes", metavar="N", help="nodes they are spread over (1)")
     explain.add_argument("--cores", metavar="N", help="cores of each node (one for each rank)")
     explain.add_argument("--hint", action="append", default=[], metavar="KEY=VALUE", help="a hint in force")
+    explain.add_argument("--realm", action="append", default=[], metavar="PATTERN",
+                         help="one of the file realms that the program gives by tamis_file_set_realms")
     explain.add_argument("--file", metavar="NAME", help="also the hints of the environment for a file of that name")
     explain.add_argument("--atomic", action="store_true", help="in atomic mode (MPI_File_set_atomicity)")
     costs = explain.add_mutually_exclusive_group()
@@ -62,6 +66,7 @@ def helper_words(arguments):
         if value is not None:
             words.append(f"{key}={value}")
     words += [f"hint={hint}" for hint in arguments.hint]
+    words += [f"realm={realm}" for realm in arguments.realm]
     if arguments.alone:
         words.append("alone=1")
     if arguments.atomic:

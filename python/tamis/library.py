@@ -32,6 +32,10 @@ class Library:
     def probe_helper(self):
         return self.prefix / "lib" / "tamis" / "tamis-probe"
 
+    @property
+    def scale_helper(self):
+        return self.prefix / "lib" / "tamis" / "tamis-scale"
+
     def rank_probe(self, mpi):
         """A small program of that MPI: two ranks of it show whether the preload works."""
         return self.prefix / "lib" / "tamis" / f"tamis-rank-{mpi}"

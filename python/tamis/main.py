@@ -13,6 +13,7 @@ from . import explain as explain_module
 from . import hints as hints_module
 from . import report as report_module
 from . import run as run_module
+from . import scale as scale_module
 from .errors import UserError
 from .library import MPI_NAMES, Library
 
@@ -98,6 +99,10 @@ def make_parser():
         commands.add_parser("explain", help="what would be decided for an access, and why", epilog=explain_module.EXAMPLES,
                             formatter_class=argparse.RawDescriptionHelpFormatter))
 
+    scale_module.add_arguments(
+        commands.add_parser("scale", help="what collective access costs at many ranks, simulated", epilog=scale_module.EXAMPLES,
+                            formatter_class=argparse.RawDescriptionHelpFormatter))
+
     commands.add_parser("version", help="version and the MPIs served")
     return parser
 
@@ -135,6 +140,8 @@ def dispatch(library, arguments, own, command):
         return bench_module.bench(library, arguments, own)
     if arguments.command == "explain":
         return explain_module.explain(library, arguments, print)
+    if arguments.command == "scale":
+        return scale_module.scale(library, arguments)
     return print_version(library)
 
 

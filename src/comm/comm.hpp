@@ -82,7 +82,7 @@ class Comm {
   /// message under way it then sleeps on the doorbell (futex), never polls.
   virtual void idle(std::uint32_t seen) = 0;
   /// Rings another rank's doorbell (its word in shared memory): adds 2 and wakes the rank if bit 0
-  /// says that it sleeps. No system call where nobody sleeps.
+  /// says that it sleeps. No system call where nobody sleeps. By any thread.
   virtual void ring(Doorbell& doorbell) = 0;
 
  protected:

@@ -3,7 +3,17 @@
 #include <algorithm>
 #include <map>
 
+#include "base/fingerprint.hpp"
+
 namespace tamis {
+
+HostMark HostMark::of(std::string_view name) {
+  return {fingerprint(name), fingerprint(name.substr(0, name.find('.')))};
+}
+
+bool HostMark::is_called(std::string_view text) const {
+  return name != 0 && (fingerprint(text) == name || fingerprint(text) == brief);
+}
 
 Topology Topology::from_labels(std::span<const std::int64_t> labels) {
   Topology result;
@@ -31,7 +41,12 @@ Topology Topology::split(int parts) const {
           static_cast<std::int64_t>(node * static_cast<std::size_t>(parts) + part);
     }
   }
-  return from_labels(labels);
+  Topology result = from_labels(labels);
+  for (const auto& ranks : result.nodes) {
+    const auto node = static_cast<std::size_t>(node_of[static_cast<std::size_t>(ranks.front())]);
+    if (!hosts.empty()) result.hosts.push_back(hosts[node]);
+  }
+  return result;
 }
 
 int Topology::local_index(int rank) const {

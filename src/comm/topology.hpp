@@ -3,14 +3,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tamis {
+
+/// A host's name as far as names are compared: a few words, so that every rank may have them all.
+struct HostMark {
+  std::int64_t name = 0;   ///< fingerprint of the name; 0: not known
+  std::int64_t brief = 0;  ///< and of its part up to the first dot
+
+  static HostMark of(std::string_view name);
+  /// It is the host's name, or the part of it up to the first dot.
+  bool is_called(std::string_view text) const;
+  bool operator==(const HostMark&) const = default;
+};
 
 /// Which ranks share memory. Nodes are numbered from 0 in the order of their lowest rank.
 struct Topology {
   std::vector<std::int32_t> node_of;             ///< per rank
   std::vector<std::vector<std::int32_t>> nodes;  ///< per node its ranks, ascending; first = leader
+  std::vector<HostMark> hosts;                   ///< per node its host; empty: not known
 
   /// From one arbitrary label per rank (equal labels: same node).
   static Topology from_labels(std::span<const std::int64_t> labels);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -59,6 +60,50 @@ struct Capabilities {
 /// The byte whose lock says which open of a file may read, change and write back; beyond all data.
 inline constexpr Extent kRewriteToken{std::numeric_limits<std::int64_t>::max() - 1, 1};
 
+/// Whom to tell that a transfer has finished. Called by any thread, within start() or long after
+/// it: what it does must be safe there (atomics, a futex), and `context` must outlive the queue.
+struct Bell {
+  void (*ring)(void* context) = nullptr;  ///< null: nobody wants to hear
+  void* context = nullptr;
+
+  void operator()() const {
+    if (ring != nullptr) ring(context);
+  }
+};
+
+/// Transfers of one driver that go on while the caller does something else; at most depth() at a
+/// time, in slots the caller numbers 0 .. depth() - 1. They may be carried out in any order and at
+/// the same time: whoever cares for the order waits in between. Batch, memory and driver stay
+/// untouched by the caller until the slot has finished. Not to be called by two threads at once.
+/// Only making a queue allocates.
+class TransferQueue {
+ public:
+  /// Waits for what is under way. Happens before Driver::close().
+  virtual ~TransferQueue() = default;
+
+  virtual std::size_t depth() const = 0;
+  virtual const char* name() const = 0;  ///< "threads", "io_uring", ...
+
+  /// Begins what Driver::transfer does. REQUIRES: nothing is under way in `slot`. When it has
+  /// finished the bell is rung, once.
+  virtual void start(std::size_t slot, Direction direction, std::span<const Transfer> batch) = 0;
+  /// What Driver::transfer would have returned, and the slot is free again; nothing as long as the
+  /// transfer is under way. Never waits. REQUIRES: started, and not yet answered.
+  virtual std::optional<Outcome> finished(std::size_t slot) = 0;
+  /// The same, but waits.
+  virtual Outcome wait(std::size_t slot) = 0;
+};
+
+/// Who carries the transfers of a queue out. `ring`: the kernel's own queue (io_uring), where the
+/// driver has one and the system allows it; else threads.
+enum class QueueKind : std::uint8_t { threads, ring };
+
+struct QueueOptions {
+  std::size_t depth = 1;  ///< at least 1
+  Bell bell = {};
+  QueueKind kind = QueueKind::threads;
+};
+
 /// An open file on some storage. Calls block; every rank has its own Driver object.
 /// A driver reports errors as Status with errno and, for transfers, the file offset.
 /// It may be called by several threads at once.
@@ -78,6 +123,10 @@ class Driver {
   /// beyond is untouched in memory. A write is complete or has an error. Interrupted and short
   /// system calls are continued inside.
   virtual Outcome transfer(Direction direction, std::span<const Transfer> batch) = 0;
+
+  /// A queue of transfers of this driver, which must outlive it. Unless a driver knows better:
+  /// threads that call transfer(), so decorators hear of every one. Errc::no_memory.
+  virtual Result<std::unique_ptr<TransferQueue>> queue(const QueueOptions& options);
 
   virtual Status sync() = 0;                      ///< data to stable storage
   virtual Result<std::int64_t> size() = 0;        ///< bytes

@@ -17,12 +17,9 @@ std::int64_t first_request(std::span<const Transfer>& batch) {
 
 }  // namespace
 
-// Where something was not moved any more (an error, the end of the file), the request in which that
-// happened was made, and those behind it were not.
 Outcome Account::transfer_noted(Driver& driver, Direction direction,
                                 std::span<const Transfer> batch) const {
   if (batch.empty()) return {};
-  entry_->tally.lists += 1;
   const Extent hull = between(batch.front().file.offset, batch.back().file.end());
   const bool is_rest = entry_->rest == Phase::transfer && entry_->sink == nullptr;
   Outcome outcome;
@@ -31,6 +28,28 @@ Outcome Account::transfer_noted(Driver& driver, Direction direction,
     outcome = driver.transfer(direction, batch);
     span.moved(outcome.bytes);
   }
+  note_requests(direction, batch, outcome);
+  return outcome;
+}
+
+void Account::note_transferred(Direction direction, std::span<const Transfer> batch,
+                               const Outcome& outcome, std::int64_t begun_ns) const {
+  note_requests(direction, batch, outcome);
+  if (entry_->sink == nullptr) return;
+  const Extent hull = between(batch.front().file.offset, batch.back().file.end());
+  entry_->sink->note({.phase = Phase::transfer,
+                      .begin_ns = begun_ns,
+                      .length_ns = clock_ns() - begun_ns,
+                      .file = hull,
+                      .direction = direction,
+                      .bytes = outcome.bytes});
+}
+
+// Where something was not moved any more (an error, the end of the file), the request in which that
+// happened was made, and those behind it were not.
+void Account::note_requests(Direction direction, std::span<const Transfer> batch,
+                            const Outcome& outcome) const {
+  entry_->tally.lists += 1;
   for (std::int64_t begun = 0; !batch.empty() && begun <= outcome.bytes;) {
     const std::int64_t offset = batch[0].file.offset;
     const std::int64_t bytes = first_request(batch);
@@ -38,7 +57,6 @@ Outcome Account::transfer_noted(Driver& driver, Direction direction,
     note_request(direction, {offset, bytes}, std::min(bytes, outcome.bytes - begun));
     begun += bytes;
   }
-  return outcome;
 }
 
 void Account::note_request(Direction direction, const Extent& asked, std::int64_t moved) const {

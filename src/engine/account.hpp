@@ -138,6 +138,14 @@ class Account {
       return driver.transfer(direction, batch);
     return transfer_noted(driver, direction, batch);
   }
+  /// By clock_ns(); 0 where nothing is noted.
+  std::int64_t now() const { return entry_ != nullptr ? clock_ns() : 0; }
+  /// A transfer that went on beside other work, noted once it has ended: its requests, and when it
+  /// was, but none of the rank's time.
+  void transferred(Direction direction, std::span<const Transfer> batch, const Outcome& outcome,
+                   std::int64_t begun_ns) const {
+    if (entry_ != nullptr) note_transferred(direction, batch, outcome, begun_ns);
+  }
   /// A byte-range lock, noted with the time it took to get it.
   RangeLock lock(Driver& driver, const Extent& range, LockKind kind) const {
     if (kind == LockKind::none) return {driver, range, kind};
@@ -153,6 +161,10 @@ class Account {
  private:
   Outcome transfer_noted(Driver& driver, Direction direction,
                          std::span<const Transfer> batch) const;
+  void note_transferred(Direction direction, std::span<const Transfer> batch,
+                        const Outcome& outcome, std::int64_t begun_ns) const;
+  void note_requests(Direction direction, std::span<const Transfer> batch,
+                     const Outcome& outcome) const;
   void note_request(Direction direction, const Extent& asked, std::int64_t moved) const;
 
   Entry* entry_ = nullptr;

@@ -124,15 +124,14 @@ Outcome move_chunk(const Access& access, std::int64_t done, std::int64_t bytes, 
 
 /// As large as the hint allows, and no larger than what can be of use; powers of two, so that
 /// accesses of different sizes use one buffer again.
-std::int64_t buffer_bytes(const Access& access, std::int64_t useful, const Hints& hints) {
-  const std::int64_t most =
-      access.direction == Direction::write ? hints.ind_wr_buffer_size : hints.ind_rd_buffer_size;
+std::int64_t buffer_bytes(const Access& access, std::int64_t useful, const Means& means) {
+  const std::int64_t most = own_window(access.direction, means.hints, means.driver.capabilities());
   if (useful > most / 2) return most;
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(useful)));
 }
 
 Outcome move_gathered(const Access& access, const Means& means) {
-  const std::int64_t room = buffer_bytes(access, access.bytes, means.hints);
+  const std::int64_t room = buffer_bytes(access, access.bytes, means);
   Scratch::Loan buffer = means.scratch.take(room);
   means.account.holds(room);
   Outcome outcome;
@@ -235,7 +234,7 @@ Outcome write_sieved(const Access& access, const SieveWindow& window, std::byte*
 }
 
 Outcome move_sieved(const Access& access, const Means& means) {
-  const std::int64_t room = buffer_bytes(access, access.span().length, means.hints);
+  const std::int64_t room = buffer_bytes(access, access.span().length, means);
   Scratch::Loan buffer = means.scratch.take(room);
   means.account.holds(room);
   Outcome outcome;

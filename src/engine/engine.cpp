@@ -137,11 +137,13 @@ Task<Outcome> Engine::collective(Access access) {
 }
 
 Task<Outcome> Engine::carry_out_together(const Access& access, Account account) {
-  if (team_.size() == 1) co_return carry_out(access, account);
+  // A rank that is alone hears of wrong realms, too.
+  if (team_.size() == 1 && plan_.given == nullptr) co_return carry_out(access, account);
   Survey survey;
   {
     const auto span = account.time(Phase::survey);
-    survey = survey_of(access, team_.rank(), views_.is_new(), plan_.hints, plan_.storage);
+    survey =
+        survey_of(access, team_.rank(), views_.propose(team_, access), plan_.hints, plan_.storage);
     survey = co_await team_.agree(survey);
   }
   const Strategy strategy = decide(survey, plan_);
@@ -150,10 +152,14 @@ Task<Outcome> Engine::carry_out_together(const Access& access, Account account) 
   account.went(strategy.route, Method::nothing);
   if (recorder_ != nullptr)
     tell(shape_of(access), account, [&] { return explain(survey, plan_, strategy); });
-  if (strategy.route == Route::nothing)
-    co_return Outcome{0, access.error.ok() ? survey.worst : access.error};
+  if (strategy.route == Route::nothing) {
+    Status status = access.error;
+    status.keep_first(survey.worst);
+    status.keep_first(strategy.error);
+    co_return Outcome{0, status};
+  }
   if (strategy.route == Route::two_phase) {
-    const Status ready = co_await exchange_.prepare();
+    const Status ready = co_await exchange_.prepare(views_);
     if (ready.ok()) {
       Outcome outcome = co_await exchange_.run(access, strategy, survey, views_, account);
       co_return outcome;

@@ -5,8 +5,10 @@
 #include <new>
 #include <optional>
 
+#include "base/attempt.hpp"
 #include "engine/exchange_parts.hpp"
 #include "engine/verdict.hpp"
+#include "plan/overlap.hpp"
 
 namespace tamis {
 namespace {
@@ -84,45 +86,87 @@ int Exchange::Run::my_realm() const {
   return index < strategy.realms.count() ? index : -1;
 }
 
+std::int64_t Exchange::Run::own_bytes(int realm, const Window& window) const {
+  if (window.empty()) return 0;
+  const Layout dealt = layout(realm);
+  if (intersect(span, dealt.span_of(window.first, window.bytes)).empty()) return 0;
+  return share_bytes(own(), dealt, window);
+}
+
+void Exchange::Run::heard(const TellUse& use) const {
+  const auto readers = static_cast<std::uint32_t>(team.seats()) + 1;
+  if (use.state->heard.fetch_add(1) + 1 == (use.number + 1) * readers) team.ring_all();
+}
+
 // All memory is taken before the first window: once ranks exchange, nobody may drop out.
-Task<Status> Exchange::prepare() {
+Task<Status> Exchange::prepare(Views& views) {
   if (staging_ != nullptr) co_return Status{};
+  const Status ready = co_await views.prepare(team_, plan_.aggregators);
+  if (!ready.ok()) co_return ready;
   Result<std::unique_ptr<Staging>> created = co_await Staging::create(team_, plan_);
   if (!created.ok()) co_return created.status();
-  if (team_.topology().node_count() > 1) {
-    const std::size_t bytes = 2 * (kMessageHead + static_cast<std::size_t>(plan_.window_bytes));
-    messages_.reset(new (std::nothrow) std::byte[bytes]);
-    Verdict memory;
-    if (messages_ == nullptr) memory.worst = failure(Errc::no_memory, nullptr);
-    memory = co_await team_.agree(memory);
-    if (!memory.worst.ok()) co_return memory.worst;
-  }
   staging_ = std::move(*created);
-  co_return Status{};
+  Verdict memory;
+  if (aggregates()) memory.worst = prepare_to_serve().travelling(team_.rank());
+  memory = co_await team_.agree(memory);
+  if (!memory.worst.ok()) staging_ = nullptr;
+  co_return memory.worst;
 }
 
-Task<Status> Exchange::announce(const Access& access, Views& views, Account account) {
+Status Exchange::prepare_to_serve() {
+  return attempt([&] {
+    flights_ = std::make_unique<Flight[]>(kWindowsInFlight);
+    const auto room = static_cast<std::size_t>(staging_->parcel_bytes());
+    if (team_.topology().node_count() > 1)
+      inbox_ = std::make_unique_for_overwrite<std::byte[]>(kInbox * (kMessageHead + room));
+    make_queue();
+    return Status{};
+  });
+}
+
+void Exchange::make_queue() {
+  const Overlap overlap = choose_overlap(plan_.hints.tamis_async, plan_.storage);
+  if (!overlap.beside) return;
+  const auto ring_own = [](void* self) {
+    Team& team = static_cast<Exchange*>(self)->team_;
+    team.ring(team.seat_of(team.rank()));
+  };
+  Result<std::unique_ptr<TransferQueue>> queue =
+      driver_.queue({.depth = kWindowsInFlight, .bell = {ring_own, this}, .kind = overlap.queue});
+  if (queue.ok()) queue_ = std::move(*queue);
+}
+
+bool Exchange::aggregates() const {
+  return std::binary_search(plan_.aggregators.begin(), plan_.aggregators.end(), team_.rank());
+}
+
+Task<Status> Exchange::announce(const Access& access, const Survey& survey, Views& views,
+                                Account account) {
   if (team_.topology().node_count() == 1) co_return Status{};
   const auto span = account.time(Phase::announce);
-  co_return co_await views.announce(team_, plan_.aggregators, access, views.is_new(), account);
+  const News news = survey.ranks_with_new_view > 0    ? News::view
+                    : survey.ranks_with_new_range > 0 ? News::range
+                                                      : News::nothing;
+  co_return co_await views.announce(team_, plan_.aggregators, access, news, account);
 }
 
-/// Buffer memory this rank provides: its own windows, and messages.
+/// Buffer memory this rank provides: its own windows, and parcels.
 std::int64_t Exchange::memory_held(const Run& run) const {
   const std::int64_t windows = run.my_realm() >= 0 ? kWindowsInFlight : 0;
-  const std::int64_t messages = messages_ != nullptr ? 2 : 0;
-  return (windows + messages) * plan_.window_bytes;
+  std::int64_t parcels = team_.topology().node_count() > 1 ? kParcelsInFlight : 0;
+  if (inbox_ != nullptr) parcels += std::int64_t{kInbox};
+  return windows * plan_.window_bytes + parcels * staging_->parcel_bytes();
 }
 
 Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, const Survey& survey,
                             Views& views, Account account) {
-  std::byte* const message = messages_.get();
-  const std::size_t room = kMessageHead + static_cast<std::size_t>(plan_.window_bytes);
-  Run run{
-      team_,  driver_,  plan_, *staging_, message, message == nullptr ? nullptr : message + room,
-      access, strategy, views, account};
+  const std::size_t flights = flights_ != nullptr ? std::size_t{kWindowsInFlight} : 0;
+  Run run{team_,       driver_,  plan_, *staging_, inbox_.get(),
+          access,      strategy, views, account,   {flights_.get(), flights},
+          queue_.get()};
+  if (access.bytes > 0) run.span = access.span();
   account.holds(memory_held(run));
-  Status ready = co_await announce(access, views, account);
+  Status ready = co_await announce(access, survey, views, account);
   std::optional<RangeLock> lock;
   const bool locks = run.declares() && plan_.hints.tamis_locks != Switch::disable;
   // Threads of the same ranks may write plainly meanwhile: they are told, as by any siever.
@@ -144,24 +188,41 @@ Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, cons
   co_return outcome;
 }
 
-Task<Outcome> Exchange::move(Run& run) {
+// The parts go on side by side: none may keep another from answering other ranks.
+Task<bool> Exchange::side_by_side(Run& run, Server& server) {
   Shipper shipper(run);
+  Driven<bool> serving(server.serve());
+  Driven<bool> shipping(shipper.ship());
+  Account::Steps steps = run.account.steps();
+  co_await until([&] {
+    steps.begin();
+    const bool served = serving.advance();
+    const bool shipped = shipping.advance();
+    const bool done = shipped && (served || serving.advance());
+    steps.end();
+    return done;
+  });
+  co_return serving.take() && shipping.take();
+}
+
+Task<bool> Exchange::across_nodes(Run& run, Server& server) {
+  Carrier carrier(run);
+  Driven<bool> carrying(carrier.carry());
+  // The others are one part more, begun after it: it knows where the parcels' numbers begin.
+  Driven<bool> the_rest(side_by_side(run, server));
+  co_await until([&] {
+    const bool carried = carrying.advance();
+    return the_rest.advance() && (carried || carrying.advance());
+  });
+  co_return carrying.take() && the_rest.take();
+}
+
+Task<Outcome> Exchange::move(Run& run) {
   Server server(run);
-  {
-    // Both parts go on side by side: neither may keep the other from answering other ranks.
-    Driven<bool> serving(server.serve());
-    Driven<bool> shipping(shipper.ship());
-    Account::Steps steps = run.account.steps();
-    co_await until([&] {
-      steps.begin();
-      const bool served = serving.advance();
-      const bool shipped = shipping.advance();
-      const bool done = shipped && (served || serving.advance());
-      steps.end();
-      return done;
-    });
-    static_cast<void>(serving.take() && shipping.take());
-  }
+  if (team_.topology().node_count() == 1)
+    co_await side_by_side(run, server);
+  else
+    co_await across_nodes(run, server);
   const FileRealms& realms = run.strategy.realms;
   for (int realm = 0; realm < realms.count(); ++realm)
     if (team_.beside_me(run.owner(realm)))

@@ -2,33 +2,41 @@
 #include <array>
 #include <cstring>
 
-#include "engine/exchange_parts.hpp"
+#include "engine/parcels.hpp"
 
 namespace tamis {
-namespace {
 
-// Blocks of a realm in one call of the driver.
-constexpr std::size_t kList = 64;
+Flight& Exchange::Server::flight(std::int64_t round) {
+  return run_.flights[static_cast<std::size_t>(round % kWindowsInFlight)];
+}
 
-}  // namespace
+Flight::Means Exchange::Server::means(std::int64_t round) const {
+  return {run_.driver, run_.queue, static_cast<std::size_t>(round % kWindowsInFlight),
+          run_.account};
+}
 
+// A window is filled or emptied by the ranks while the one before it is transferred.
 Task<bool> Exchange::Server::serve() {
   if (realm_ < 0) co_return true;
   const std::int64_t rounds = run_.rounds();
   for (std::int64_t round = 0; round < rounds; ++round) {
-    if (round >= kWindowsInFlight) co_await end(round - kWindowsInFlight);
-    co_await begin(round);
+    co_await prepare(round);
+    co_await open(round);
+    if (round > 0) co_await end(round - 1);
   }
+  if (rounds > 0) co_await end(rounds - 1);
   for (std::int64_t round = std::max<std::int64_t>(0, rounds - kWindowsInFlight); round < rounds;
        ++round)
-    co_await end(round);
+    co_await settle(round);
+  for (Ticket& ticket : tickets_) co_await until([&] { return run_.team.comm().done(ticket); });
   co_return true;
 }
 
-// Makes the window ready for the ranks and opens it.
-Task<bool> Exchange::Server::begin(std::int64_t round) {
+// What has to be in the window before ranks may use it is on its way then.
+Task<bool> Exchange::Server::prepare(std::int64_t round) {
   const Window window = run_.window(realm_, round);
   if (window.empty()) co_return true;
+  if (round >= kWindowsInFlight) co_await settle(round - kWindowsInFlight);
   const WindowUse use = run_.staging.use(realm_, run_.staging.uses(realm_) + round);
   run_.account.count(&Tally::windows);
   touched(round) = window;
@@ -39,9 +47,32 @@ Task<bool> Exchange::Server::begin(std::int64_t round) {
     coverage.add(declared_far(window));
     touched(round) = touched_by(coverage, window);
     const Window& part = touched(round);
-    if (coverage != cover(layout_, part.first, part.bytes)) prefill(use, window, part);
+    holed(round) = coverage != cover(layout_, part.first, part.bytes);
   }
-  if (!run_.write()) fill(use, window);
+  const bool fills = !run_.write() || holed(round);
+  if (fills && touched(round).first < good_until_)
+    flight(round).begin(means(round), Direction::read, layout_, touched(round),
+                        use.memory + (touched(round).first - window.first));
+  else
+    flight(round).clear();
+  co_return true;
+}
+
+// A window with holes was read before it is filled, so that the old bytes in the holes go back with
+// the new ones; the lock over the whole access keeps those of others who write there meanwhile.
+Task<bool> Exchange::Server::open(std::int64_t round) {
+  const Window window = run_.window(realm_, round);
+  if (window.empty()) co_return true;
+  const WindowUse use = run_.staging.use(realm_, run_.staging.uses(realm_) + round);
+  co_await until([&] { return flight(round).settle(means(round)); });
+  const Outcome& got = flight(round).outcome();
+  if (run_.write()) {
+    if (holed(round)) complete_prefill(use, window, touched(round), got);
+  } else {
+    if (window.first < good_until_) note(got, window);
+    use.state->valid_until.store(window.first + got.bytes);
+  }
+  flight(round).clear();
   use.state->opened.fetch_add(1);
   run_.team.ring_all();
   if (!run_.write()) co_await send_far(use, window);
@@ -56,7 +87,16 @@ Task<bool> Exchange::Server::end(std::int64_t round) {
   if (run_.write()) co_await receive_far(use, window);
   const std::uint32_t all = (use.number + 1) * static_cast<std::uint32_t>(run_.team.seats());
   co_await until([&] { return use.state->arrived.load() == all; });
-  if (run_.write()) store(use, window, touched(round));
+  if (run_.write()) store(round, use, window);
+  co_return true;
+}
+
+/// The window's transfer has ended, and is accounted for.
+Task<bool> Exchange::Server::settle(std::int64_t round) {
+  co_await until([&] { return flight(round).settle(means(round)); });
+  const Flight& flown = flight(round);
+  if (!flown.part().empty()) note(flown.outcome(), flown.part());
+  flight(round).clear();
   co_return true;
 }
 
@@ -69,68 +109,45 @@ Window Exchange::Server::touched_by(const Coverage& coverage, const Window& wind
 
 Coverage Exchange::Server::declared_far(const Window& window) const {
   Coverage coverage;
-  for (const auto& [rank, remote] : run_.views.remote())
-    coverage.add(share_coverage(remote.portion(), layout_, window));
+  const Extent span = layout_.span_of(window.first, window.bytes);
+  for (const RemoteNode& node : run_.views.remote())
+    for (const RemoteAccess& remote : node.ranks)
+      if (!intersect(remote.span, span).empty())
+        coverage.add(share_coverage(remote.portion(), layout_, window));
   return coverage;
 }
 
-// A window with holes is read before it is filled, so that the old bytes in the holes go back with
-// the new ones; the lock over the whole access keeps those of others who write there meanwhile.
-void Exchange::Server::prefill(const WindowUse& use, const Window& window, const Window& part) {
+void Exchange::Server::complete_prefill(const WindowUse& use, const Window& window,
+                                        const Window& part, const Outcome& got) {
   if (part.first >= good_until_) return;
-  std::byte* memory = use.memory + (part.first - window.first);
-  const Outcome got = transfer(Direction::read, part, memory);
   run_.account.count(&Tally::rewrites);
   run_.account.count(&Tally::bytes_rewritten, got.bytes);
   if (!got.status.ok()) note({0, got.status}, part);
-  std::memset(memory + got.bytes, 0, static_cast<std::size_t>(part.bytes - got.bytes));
+  std::memset(use.memory + (part.first - window.first) + got.bytes, 0,
+              static_cast<std::size_t>(part.bytes - got.bytes));
 }
 
-void Exchange::Server::fill(const WindowUse& use, const Window& window) {
-  std::int64_t valid_until = window.first;
-  if (window.first < good_until_) {
-    const Outcome got = transfer(Direction::read, window, use.memory);
-    note(got, window);
-    valid_until = window.first + got.bytes;
-  }
-  use.state->valid_until.store(valid_until);
-}
-
-void Exchange::Server::store(const WindowUse& use, const Window& window, const Window& part) {
+void Exchange::Server::store(std::int64_t round, const WindowUse& use, const Window& window) {
+  const Window& part = touched(round);
   if (part.empty() || part.first >= good_until_) return;
+  std::byte* const memory = use.memory + (part.first - window.first);
   // Where windows are rewritten the region is locked already.
-  const bool lock = run_.plan.lock_plain_writes && !run_.declares();
-  RangeLock held = run_.account.lock(run_.driver, layout_.span_of(part.first, part.bytes),
-                                     lock ? LockKind::exclusive : LockKind::none);
+  if (!run_.plan.lock_plain_writes || run_.declares()) {
+    flight(round).begin(means(round), Direction::write, layout_, part, memory);
+    return;
+  }
+  RangeLock held =
+      run_.account.lock(run_.driver, layout_.span_of(part.first, part.bytes), LockKind::exclusive);
   if (!held.status().ok()) {
     note({0, held.status()}, part);
     return;
   }
-  note(transfer(Direction::write, part, use.memory + (part.first - window.first)), part);
+  // Not beside other work: nobody waits for a lock while holding one.
+  Flight now;
+  now.begin({run_.driver, nullptr, 0, run_.account}, Direction::write, layout_, part, memory);
+  note(now.outcome(), part);
   held.release();
   status_.keep_first(held.status());
-}
-
-/// Moves part of the realm between contiguous memory and the file, in lists of its blocks; up to
-/// the first byte that cannot be moved.
-Outcome Exchange::Server::transfer(Direction direction, const Window& part, std::byte* memory) {
-  std::array<Transfer, kList> list;
-  Blocks blocks(layout_, part.first, part.bytes);
-  Outcome all;
-  for (bool more = true; more && all.status.ok();) {
-    std::size_t count = 0;
-    std::int64_t bytes = 0;
-    while (count < list.size() && (more = blocks.next(list[count].file))) {
-      list[count].memory = memory + all.bytes + bytes;
-      bytes += list[count++].file.length;
-    }
-    const Outcome some =
-        run_.account.transfer(run_.driver, direction, std::span(list).first(count));
-    all.status = some.status;
-    all.bytes += some.bytes;
-    if (some.bytes < bytes) break;
-  }
-  return all;
 }
 
 // Bytes of the realm before the first one that could not be moved are good; nothing is tried
@@ -140,39 +157,49 @@ void Exchange::Server::note(const Outcome& outcome, const Window& part) {
   if (outcome.bytes < part.bytes) good_until_ = std::min(good_until_, part.first + outcome.bytes);
 }
 
-// Ranks of other nodes send what they have for the window, lowest rank first, one at a time: the
-// memory for messages does not grow with the number of ranks.
+std::span<std::byte> Exchange::Server::message(std::size_t number, const Parcel& parcel) const {
+  const std::size_t room = kMessageHead + static_cast<std::size_t>(run_.staging.parcel_bytes());
+  const std::size_t size = kMessageHead + static_cast<std::size_t>(parcel.part.bytes);
+  return {run_.inbox + number % kInbox * room, size};
+}
+
+// Parcels of other nodes, some of them under way at a time: the memory for them does not grow with
+// the number of ranks.
 Task<bool> Exchange::Server::receive_far(const WindowUse& use, const Window& window) {
   Comm& comm = run_.team.comm();
-  for (const auto& [rank, remote] : run_.views.remote()) {
-    const std::int64_t bytes = share_bytes(remote.portion(), layout_, window);
-    if (bytes == 0) continue;
-    std::byte* const buffer = run_.serve_message;
-    const auto size = kMessageHead + static_cast<std::size_t>(bytes);
-    Ticket ticket = comm.receive(rank, kTagData, {buffer, size});
-    co_await until([&] { return comm.done(ticket); });
+  Parcels coming(run_, realm_, layout_, window);
+  std::array<Parcel, kInbox> posted;
+  std::size_t asked = 0;
+  std::size_t taken = 0;
+  for (bool more = true;;) {
+    while (more && asked - taken < kInbox && (more = coming.next(posted[asked % kInbox]))) {
+      const Parcel& parcel = posted[asked % kInbox];
+      tickets_[asked % kInbox] = comm.receive(parcel.carrier, kTagParcel, message(asked, parcel));
+      ++asked;
+    }
+    if (taken == asked) co_return true;
+    const std::size_t slot = taken++ % kInbox;
+    co_await until([&] { return comm.done(tickets_[slot]); });
     const auto span = run_.account.time(Phase::pack);
-    copy_message(remote.portion(), layout_, window, use.memory, buffer + kMessageHead, true);
+    copy_parcel(posted[slot], layout_, window, use.memory,
+                message(slot, posted[slot]).subspan(kMessageHead).data(), true);
   }
-  co_return true;
 }
 
 Task<bool> Exchange::Server::send_far(const WindowUse& use, const Window& window) {
   Comm& comm = run_.team.comm();
   const std::int64_t valid_until = use.state->valid_until.load();
-  for (const auto& [rank, remote] : run_.views.remote()) {
-    const std::int64_t bytes = share_bytes(remote.portion(), layout_, window);
-    if (bytes == 0) continue;
-    std::byte* const buffer = run_.serve_message;
-    std::memcpy(buffer, &valid_until, kMessageHead);
+  Parcels going(run_, realm_, layout_, window);
+  std::size_t slot = 0;
+  for (Parcel parcel; going.next(parcel); slot = (slot + 1) % kInbox) {
+    co_await until([&] { return comm.done(tickets_[slot]); });
+    const std::span<std::byte> bytes = message(slot, parcel);
     {
       const auto span = run_.account.time(Phase::pack);
-      copy_message(remote.portion(), layout_, before(window, valid_until), use.memory,
-                   buffer + kMessageHead, false);
+      std::memcpy(bytes.data(), &valid_until, kMessageHead);
+      copy_parcel(parcel, layout_, window, use.memory, bytes.data() + kMessageHead, false);
     }
-    const auto size = kMessageHead + static_cast<std::size_t>(bytes);
-    Ticket ticket = comm.send(rank, kTagData, {buffer, size});
-    co_await until([&] { return comm.done(ticket); });
+    tickets_[slot] = comm.send(parcel.carrier, kTagParcel, bytes);
   }
   co_return true;
 }

@@ -5,6 +5,18 @@
 namespace tamis {
 
 bool Share::next(Shipment& shipment) {
+  while (left_.bytes > 0 && next_whole(shipment)) {
+    const std::int64_t skipped = std::min(left_.first, shipment.bytes);
+    shipment.first += skipped;
+    shipment.bytes = std::min(shipment.bytes - skipped, left_.bytes);
+    left_.first -= skipped;
+    left_.bytes -= shipment.bytes;
+    if (shipment.bytes > 0) return true;
+  }
+  return false;
+}
+
+bool Share::next_whole(Shipment& shipment) {
   if (portion_.bytes == 0) return false;
   const std::int64_t end = portion_.first + portion_.bytes;
   Extent block;

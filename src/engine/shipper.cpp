@@ -6,27 +6,24 @@
 
 namespace tamis {
 
-void copy_message(const Portion& portion, const Layout& realm, const Window& window,
-                  std::byte* window_memory, std::byte* message, bool to_window) {
-  Layout shifted = *portion.file;
-  Share share(portion, realm, window);
-  for (Shipment shipment; share.next(shipment); message += shipment.bytes) {
-    shifted.displacement = portion.file->displacement - shipment.shift;
-    const Layout flat = Layout::contiguous(shipment.bytes);
-    Cursor inside(shifted, shipment.first);
-    Cursor packed(flat);
-    if (to_window)
-      copy_stream(inside, window_memory, packed, message, shipment.bytes);
-    else
-      copy_stream(packed, message, inside, window_memory, shipment.bytes);
-  }
-}
+/// Some of this rank's bytes in a window of another node, and where they are in a parcel.
+struct Exchange::Shipper::Piece {
+  int carrier = 0;                // its seat
+  std::int64_t number = 0;        // of the parcel, over the file's life
+  std::int64_t parcel_bytes = 0;  // of all ranks
+  std::int64_t place = 0;         // of this rank's in it
+  Part part;                      // of this rank's share
+};
+
+Exchange::Shipper::Shipper(Run& run)
+    : run_(run), memory_(*run.access.memory), ahead_(run), next_far_(run.staging.tells()) {}
 
 Task<bool> Exchange::Shipper::ship() {
   const std::int64_t rounds = run_.rounds();
   const int realms = run_.strategy.realms.count();
   for (std::int64_t round = 0; round < std::min(kWindowsInFlight, rounds); ++round)
     for (int realm = 0; realm < realms; ++realm) declare(realm, round);
+  for (std::int64_t i = 0; i < kToldAhead; ++i) co_await tell_next();
 
   // Rounds before realms, realms ascending, the same on every rank: whoever waits, waits for
   // something earlier in this order, so no two ranks can wait for each other.
@@ -34,13 +31,16 @@ Task<bool> Exchange::Shipper::ship() {
     for (int realm = 0; realm < realms; ++realm) {
       const Window window = run_.window(realm, round);
       if (window.empty()) continue;
-      if (run_.team.beside_me(run_.owner(realm)))
+      if (run_.team.beside_me(run_.owner(realm))) {
         co_await ship_beside(realm, round, window);
-      else
-        co_await ship_far(realm, window);
-      declare(realm, round + kWindowsInFlight);
+        declare(realm, round + kWindowsInFlight);
+      } else {
+        co_await ship_far({realm, window, next_far_++});
+        co_await tell_next();
+      }
     }
   }
+  run_.staging.tells() = next_far_;
   co_return true;
 }
 
@@ -87,44 +87,87 @@ std::int64_t Exchange::Shipper::move(int realm, const Window& window, std::byte*
   return moved;
 }
 
-void Exchange::Shipper::pack_message(int realm, const Window& window, std::byte* message) {
-  const auto span = run_.account.time(Phase::pack);
-  const Access& access = run_.access;
-  Share share(run_.own(), run_.layout(realm), window);
-  for (Shipment shipment; share.next(shipment); message += shipment.bytes) {
-    const Layout flat = Layout::contiguous(shipment.bytes);
-    Cursor packed(flat);
-    memory_.seek(shipment.first - access.first);
-    if (run_.write())
-      copy_stream(packed, message, memory_, access.buffer, shipment.bytes);
-    else
-      copy_stream(memory_, access.buffer, packed, message, shipment.bytes);
-  }
+/// Says how much this rank has in the window that is told next.
+Task<bool> Exchange::Shipper::tell_next() {
+  FarWindow far;
+  if (!ahead_.next(far)) co_return true;
+  const auto seats = static_cast<std::uint32_t>(run_.team.seats());
+  const TellUse use = run_.staging.tell(far.number);
+  co_await until([&] { return use.state->heard.load() == use.number * (seats + 1); });
+  use.bytes[run_.team.seat_of(run_.team.rank())].store(run_.own_bytes(far.realm, far.window));
+  if (use.state->told.fetch_add(1) + 1 == (use.number + 1) * seats) run_.team.ring_all();
+  co_return true;
 }
 
-Task<bool> Exchange::Shipper::ship_far(int realm, const Window& window) {
-  const std::int64_t bytes = share_bytes(run_.own(), run_.layout(realm), window);
-  if (bytes == 0) co_return true;
-  Comm& comm = run_.team.comm();
-  const int owner = run_.owner(realm);
-  run_.account.count(&Tally::bytes_resent, bytes);
-  run_.account.count(&Tally::bytes_messages, bytes);
-  std::int64_t valid_until = kWhole;
-  std::byte* const buffer = run_.ship_message;
-  const std::span message(buffer, kMessageHead + static_cast<std::size_t>(bytes));
-  std::byte* const body = buffer + kMessageHead;
-  if (run_.write()) {
-    std::memcpy(buffer, &valid_until, kMessageHead);
-    pack_message(realm, window, body);
-    Ticket ticket = comm.send(owner, kTagData, message);
-    co_await until([&] { return comm.done(ticket); });
-    co_return true;
+/// The node's shares in the window, seat after seat, are cut into parcels: this rank sees to its
+/// own part of them.
+Task<bool> Exchange::Shipper::ship_far(const FarWindow& far) {
+  const int seats = run_.team.seats();
+  const int me = run_.team.seat_of(run_.team.rank());
+  const std::int64_t room = run_.staging.parcel_bytes();
+  const TellUse use = run_.staging.tell(far.number);
+  const auto all = (use.number + 1) * static_cast<std::uint32_t>(seats);
+  co_await until([&] { return use.state->told.load() == all; });
+  Part mine{0, use.bytes[me].load()};
+  std::int64_t total = 0;
+  for (int seat = 0; seat < seats; ++seat) {
+    if (seat == me) mine.first = total;
+    total += use.bytes[seat].load();
   }
-  Ticket ticket = comm.receive(owner, kTagData, message);
-  co_await until([&] { return comm.done(ticket); });
-  std::memcpy(&valid_until, buffer, kMessageHead);
-  pack_message(realm, before(window, valid_until), body);
+  run_.heard(use);
+
+  const auto carrier = static_cast<int>(carrier_seat(far.realm, static_cast<std::size_t>(seats)));
+  const std::int64_t first_parcel = run_.staging.parcels(carrier);
+  run_.staging.parcels(carrier) += (total + room - 1) / room;
+  run_.account.count(&Tally::bytes_resent, mine.bytes);
+  run_.account.count(&Tally::bytes_messages, mine.bytes);
+  for (std::int64_t done = 0; done < mine.bytes;) {
+    const std::int64_t at = mine.first + done;
+    const std::int64_t parcel = at / room;
+    const std::int64_t bytes = std::min(mine.bytes - done, (parcel + 1) * room - at);
+    const Piece piece{carrier,
+                      first_parcel + parcel,
+                      std::min(room, total - parcel * room),
+                      at % room,
+                      {done, bytes}};
+    co_await move_piece(far, piece);
+    done += bytes;
+  }
   co_return true;
+}
+
+Task<bool> Exchange::Shipper::move_piece(const FarWindow& far, const Piece& piece) {
+  const ParcelUse use = run_.staging.parcel(piece.carrier, piece.number);
+  co_await until([&] { return use.state->opened.load() == use.number + 1; });
+  Part part = piece.part;
+  if (!run_.write()) {  // what lies beyond the end of the file is not there
+    std::int64_t valid_until = 0;
+    std::memcpy(&valid_until, use.message, kMessageHead);
+    if (valid_until < far.window.end()) {
+      const std::int64_t there = run_.own_bytes(far.realm, before(far.window, valid_until));
+      part.bytes = std::min(part.bytes, there - part.first);
+    }
+  }
+  move_packed(far, part, use.message + kMessageHead + piece.place);
+  const std::int64_t moved = use.state->moved.fetch_add(piece.part.bytes) + piece.part.bytes;
+  if (moved == piece.parcel_bytes) run_.team.ring(piece.carrier);
+  co_return true;
+}
+
+/// Between the user's memory and packed bytes.
+void Exchange::Shipper::move_packed(const FarWindow& far, const Part& part, std::byte* packed) {
+  const auto span = run_.account.time(Phase::pack);
+  const Access& access = run_.access;
+  Share share(run_.own(), run_.layout(far.realm), far.window, part);
+  for (Shipment shipment; share.next(shipment); packed += shipment.bytes) {
+    const Layout flat = Layout::contiguous(shipment.bytes);
+    Cursor outside(flat);
+    memory_.seek(shipment.first - access.first);
+    if (run_.write())
+      copy_stream(outside, packed, memory_, access.buffer, shipment.bytes);
+    else
+      copy_stream(memory_, access.buffer, outside, packed, shipment.bytes);
+  }
 }
 
 }  // namespace tamis

@@ -79,7 +79,7 @@ Task<std::unique_ptr<Segment>> open_segment(Comm& comm, const std::vector<std::i
 /// The worst of all ranks' errors, before there is a team.
 Task<Status> agree_before_team(Comm& comm, Status own) {
   Verdict verdict{.worst = own.travelling(comm.rank())};
-  co_await agree_by_messages(comm, {}, comm.rank(), bytes_of(verdict).data(), sizeof(verdict),
+  co_await agree_by_messages(comm, nullptr, comm.rank(), bytes_of(verdict).data(), sizeof(verdict),
                              &merge_bytes<Verdict>);
   co_return own.ok() ? verdict.worst : own;
 }
@@ -127,17 +127,16 @@ Task<bool> receive_now(Comm& comm, int from, int tag, std::span<std::byte> into)
 
 }  // namespace
 
-Task<bool> agree_by_messages(Comm& comm, std::span<const std::int32_t> ranks, int index,
-                             std::byte* mine, std::size_t bytes,
-                             void (*merge)(std::byte*, const std::byte*)) {
-  const int count = ranks.empty() ? comm.size() : static_cast<int>(ranks.size());
+Task<bool> agree_by_messages(Comm& comm, const Topology* nodes, int index, std::byte* mine,
+                             std::size_t bytes, void (*merge)(std::byte*, const std::byte*)) {
+  const int count = nodes == nullptr ? comm.size() : nodes->node_count();
   const int even = static_cast<int>(std::bit_floor(static_cast<unsigned>(count)));
   std::byte their_memory[kPayload];
   std::byte sent_memory[kPayload];
   const std::span<std::byte> theirs(their_memory, bytes);
   const std::span<std::byte> sent(sent_memory, bytes);
   const auto rank_at = [&](int i) {
-    return ranks.empty() ? i : ranks[static_cast<std::size_t>(i)];
+    return nodes == nullptr ? i : nodes->nodes[static_cast<std::size_t>(i)].front();
   };
 
   // Ranks beyond the power of two hand in their part first and get the result at the end.
@@ -200,9 +199,12 @@ Task<Result<std::string>> broadcast_text(Comm& comm, Result<std::string> text) {
   co_return text;
 }
 
-Team::Team(Comm& comm, Topology topology) : comm_(comm), topology_(std::move(topology)) {
+Team::Team(Comm& comm, int pretend_nodes)
+    : comm_(comm),
+      pretended_(pretend_nodes > 1 ? std::optional(comm.topology().split(pretend_nodes))
+                                   : std::nullopt),
+      topology_(pretended_ ? *pretended_ : comm.topology()) {
   seats_ = static_cast<int>(topology_.ranks_beside(comm.rank()).size());
-  for (const auto& ranks : topology_.nodes) leaders_.push_back(ranks.front());
   plain_writers_.resize(static_cast<std::size_t>(seats_));
 }
 
@@ -220,7 +222,7 @@ Task<Result<std::unique_ptr<Team>>> Team::form(Comm& comm, int pretend_nodes, bo
   const std::array<int, 2> attempts = {shared_memory ? pretend_nodes : all, all};
   for (const int parts : attempts) {
     own.keep_first(attempt([&] {
-      team.reset(new Team(comm, comm.topology().split(parts)));
+      team.reset(new Team(comm, parts));
       return Status{};
     }));
     // Who sits beside whom has to be known on all ranks before they turn to each other.
@@ -296,7 +298,7 @@ Task<bool> Team::publish(std::uint32_t round, Merger merger) {
   std::memcpy(merged, seat_data(0).payload, merger.bytes);
   for (int seat = 1; seat < seats_; ++seat) merger.merge(merged, seat_data(seat).payload);
   if (topology_.node_count() > 1) {
-    co_await agree_by_messages(comm_, leaders_, node_of(comm_.rank()), merged, merger.bytes,
+    co_await agree_by_messages(comm_, &topology_, node_of(comm_.rank()), merged, merger.bytes,
                                merger.merge);
   }
   std::memcpy(board().result, merged, merger.bytes);

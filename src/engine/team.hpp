@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -20,7 +21,7 @@ enum Tag : int {
   kTagText = 2,
   kTagAnnounce = 3,
   kTagLoop = 4,
-  kTagData = 5,
+  kTagParcel = 5,
   kTagRecord = 6
 };
 
@@ -60,6 +61,11 @@ class Team {
   WriteGate::Words gate();
   std::span<WriteGate::Word* const> plain_writers() const { return plain_writers_; }
 
+  /// A few words of a rank of this node that the others of the node may read, once they have agreed
+  /// on something since they were written.
+  static constexpr std::size_t kNote = 64;
+  std::span<std::byte, kNote> note(int seat) { return seat_data(seat).note; }
+
   /// Rings the doorbell of a rank of this node.
   void ring(int seat) { comm_.ring(seat_data(seat).doorbell); }
   void ring_all();
@@ -74,6 +80,7 @@ class Team {
     Doorbell doorbell;
     alignas(64) WriteGate::Word writing;
     alignas(64) std::byte payload[kPayload];
+    std::byte note[kNote];
   };
   struct alignas(64) Board {
     std::atomic<std::uint32_t> arrived;
@@ -87,7 +94,7 @@ class Team {
     void (*merge)(std::byte* into, const std::byte* from);
   };
 
-  Team(Comm& comm, Topology topology);
+  Team(Comm& comm, int pretend_nodes);
   int node_of(int rank) const { return topology_.node_of[static_cast<std::size_t>(rank)]; }
   Board& board() { return *reinterpret_cast<Board*>(segment_->data()); }
   Seat& seat_data(int seat) {
@@ -98,20 +105,19 @@ class Team {
   void sit_down(std::unique_ptr<Segment> segment);
 
   Comm& comm_;
-  Topology topology_;
+  std::optional<Topology> pretended_;
+  const Topology& topology_;  // the comm's, or the pretended one
   int seats_ = 1;
-  std::vector<std::int32_t> leaders_;  // of the nodes
   std::vector<WriteGate::Word*> plain_writers_;
   std::unique_ptr<Segment> segment_;
   std::uint32_t rounds_ = 0;  // agreements so far; equal on every rank
 };
 
-/// Merge over an explicit list of ranks by messages alone: recursive doubling, O(log n) messages
-/// per rank; an empty list stands for all ranks of the comm. `index` is this rank's place in it.
-/// Merges into `mine`; takes no memory but its frame. REQUIRES: bytes <= kPayload.
-Task<bool> agree_by_messages(Comm& comm, std::span<const std::int32_t> ranks, int index,
-                             std::byte* mine, std::size_t bytes,
-                             void (*merge)(std::byte*, const std::byte*));
+/// Merge by messages alone: recursive doubling, O(log n) messages per rank. Of the leaders of
+/// `nodes`, or, where that is null, of all ranks of the comm; `index` is this rank's place among
+/// them. Merges into `mine`; takes no memory but its frame. REQUIRES: bytes <= kPayload.
+Task<bool> agree_by_messages(Comm& comm, const Topology* nodes, int index, std::byte* mine,
+                             std::size_t bytes, void (*merge)(std::byte*, const std::byte*));
 
 /// Collective over the comm: rank 0's text, or its error, reaches every rank, along a binomial
 /// tree. A rank may fail alone (no memory): ranks have to agree afterwards.

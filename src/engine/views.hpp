@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <map>
 #include <vector>
 
 #include "engine/account.hpp"
@@ -18,43 +17,67 @@ struct RemoteAccess {
   Layout file;
   std::int64_t first = 0;
   std::int64_t bytes = 0;
+  Extent span{};  ///< of the range in the file
 
   Portion portion() const { return {&file, first, bytes}; }
 };
 
+/// Another node's ranks, by seat.
+struct RemoteNode {
+  std::int32_t node = 0;
+  std::vector<RemoteAccess> ranks;
+};
+
 /// The announcements of a file: who told whom which view. Between nodes only; inside a node nobody
-/// needs to know, since ranks move their own pieces.
+/// needs to know, since ranks move their own pieces. A node's leader tells each aggregator the
+/// ranges of all its ranks in one message; a description that several ranks of a node share is sent
+/// by one of them; and what an aggregator knows already is not told again.
 class Views {
  public:
   /// The view changed: it must be shipped again before it is used.
   void renew() { ++version_; }
-  bool is_new() const { return version_ != announced_; }
 
-  /// Collective: owners learn what every rank of other nodes accesses. With `ship`, equal on all
-  /// ranks, the descriptions go along, and all ranks learn whether that succeeded everywhere; else
-  /// they have to be shipped again. On aggregators `remote()` is valid afterwards. Takes memory
-  /// only where it ships. The same answer on every rank in kind: ok or an error.
+  /// Puts the access up where this node's leader can read it once the ranks have agreed on
+  /// something. What of it aggregators elsewhere do not know yet; nothing where there is one node.
+  News propose(Team& team, const Access& access);
+
+  /// Collective, once: gets the memory for ranges. The same answer on every rank.
+  Task<Status> prepare(Team& team, const std::vector<std::int32_t>& aggregators);
+
+  /// Collective, after propose() and an agreement; `news` is the most that any rank has. Owners
+  /// learn what every rank of other nodes accesses; `remote()` is valid there afterwards. Takes
+  /// memory only for new views. The same answer on every rank in kind: ok or an error.
   Task<Status> announce(Team& team, const std::vector<std::int32_t>& aggregators,
-                        const Access& access, bool ship, const Account& account);
+                        const Access& access, News news, const Account& account);
 
-  /// Per rank of other nodes what it accesses; empty on ranks that do not aggregate.
-  const std::map<int, RemoteAccess>& remote() const { return remote_; }
+  /// The other nodes with what their ranks access; empty on ranks that do not aggregate.
+  const std::vector<RemoteNode>& remote() const { return remote_; }
 
  private:
-  struct Announcement;
-  Task<Status> tell(Team& team, const std::vector<std::int32_t>& aggregators, Announcement head,
-                    std::span<const std::byte> loop, const Account& account);
-  Task<Status> collect(Team& team, const std::vector<std::int32_t>& aggregators);
-  Task<Status> hear(Comm& comm, int rank);
-  Status remember(int rank, const Announcement& head, std::span<const std::byte> loop);
+  struct Range;
+  struct Description;
+  Task<Status> ship(Team& team, const std::vector<std::int32_t>& aggregators, const Access& access,
+                    const Account& account);
+  Task<Status> exchange(Team& team, const std::vector<std::int32_t>& aggregators,
+                        const Description& mine, const Account& account);
+  Task<Status> tell(Team& team, const std::vector<std::int32_t>& aggregators,
+                    const Description& mine, const Account& account);
+  Task<Status> collect(Team& team, bool with_loops);
+  Task<Status> hear_loop(Comm& comm, int rank, std::int64_t bytes, Dataloop& loop);
+  Status remember(RemoteNode& node);
+  Range own_range(const Access& access) const;
 
   // Descriptions travel in pieces, so that an owner without memory for one can receive it all the
   // same, and let it go.
   static constexpr std::size_t kPiece = 16 << 10;
-  std::array<std::byte, kPiece> let_go_;
   std::int64_t version_ = 1;
   std::int64_t announced_ = 0;
-  std::map<int, RemoteAccess> remote_;
+  std::array<std::byte, Team::kNote> told_{};  // the range owners know of this rank
+  bool prepared_ = false;
+  std::vector<std::byte> let_go_;   // of one piece
+  std::vector<std::byte> leading_;  // ranges of this node's ranks, on its leader
+  std::vector<std::byte> heard_;    // and of another node's, on aggregators
+  std::vector<RemoteNode> remote_;
 };
 
 }  // namespace tamis

@@ -5,6 +5,7 @@
 
 #include "base/attempt.hpp"
 #include "base/checked.hpp"
+#include "base/fingerprint.hpp"
 #include "file/agreements.hpp"
 #include "file/shared_hints.hpp"
 
@@ -126,6 +127,51 @@ Task<Status> File::set_info(std::vector<HintText> hints, Status error) {
 
 namespace {
 
+/// Realms that a user proposes, checked but for those of other ranks.
+struct ProposedRealms {
+  GivenRealmsPtr realms;         ///< null: none
+  std::int64_t fingerprint = 0;  ///< the same where they are
+};
+
+Result<ProposedRealms> checked_realms(std::vector<Layout> layouts, int ranks) {
+  if (layouts.size() > static_cast<std::size_t>(ranks))
+    return failure(Errc::arg, "there are more realms than ranks");
+  std::vector<std::byte> text;
+  for (const Layout& layout : layouts) {
+    const Status status = check_realm(layout);
+    if (!status.ok()) return status;
+    layout.loop.encode(text);
+    for (const std::byte byte : std::as_bytes(std::span(&layout.displacement, 1)))
+      text.push_back(byte);
+  }
+  ProposedRealms proposed{nullptr, fingerprint(text)};
+  if (!layouts.empty())
+    proposed.realms = std::make_shared<const GivenRealms>(GivenRealms::of(std::move(layouts)));
+  return proposed;
+}
+
+}  // namespace
+
+Task<Status> File::set_realms(std::vector<Layout> realms, Status error) {
+  const auto count = static_cast<std::int64_t>(realms.size());
+  Hints hints;
+  ProposedRealms proposed;
+  error.keep_first(attempt([&]() -> Status {
+    if (!error.ok()) return error;
+    hints = hints_;
+    Result<ProposedRealms> checked = checked_realms(std::move(realms), team_->size());
+    if (checked.ok()) proposed = std::move(*checked);
+    return checked.status();
+  }));
+  Status status = co_await agree_status(*team_, error, count, proposed.fingerprint);
+  if (status.code == Errc::not_same) status.note = "ranks give different realms";
+  if (!status.ok()) co_return status;
+  GivenRealmsPtr wanted = std::move(proposed.realms);
+  co_return co_await start_engine(std::move(hints), std::move(wanted));
+}
+
+namespace {
+
 struct AnyHints {
   std::int32_t any = 0;
   void merge(const AnyHints& other) { any |= other.any; }
@@ -151,7 +197,8 @@ Task<Status> File::renew_hints(std::vector<HintText> texts) {
   wanted.tamis_shared_memory = hints_.tamis_shared_memory;
   note_sources(texts);
   if (wanted == hints_) co_return Status{};
-  co_return co_await start_engine(std::move(wanted));
+  GivenRealmsPtr realms = realms_;
+  co_return co_await start_engine(std::move(wanted), std::move(realms));
 }
 
 // For the record only: what there is no memory for is left out.

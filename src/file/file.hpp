@@ -80,6 +80,10 @@ class File {
   Task<Status> set_view(View view, std::vector<HintText> hints, Status error);
   Task<Status> set_info(std::vector<HintText> hints, Status error);
 
+  /// Realms for the collective accesses to come, endless, the same on every rank and at most as
+  /// many as ranks; empty: as hints say again. They stay whatever hints are set.
+  Task<Status> set_realms(std::vector<Layout> realms, Status error);
+
   Result<std::int64_t> size();                      ///< bytes
   Outcome access(const AccessRequest& request);     ///< independent
   Task<Outcome> access_all(AccessRequest request);  ///< collective
@@ -107,7 +111,9 @@ class File {
   Status find_storage(StorageTable& storages);
   Status open_driver(bool creates);
   Task<Status> go_to_end();
-  Task<Status> start_engine(Hints hints);
+  Task<Status> start_engine(Hints hints, GivenRealmsPtr realms);
+  Circumstances plan_for(const Hints& hints, const GivenRealmsPtr& realms, Capabilities storage,
+                         int cores) const;
   void start_recorder(RecordWishes wishes);
   Task<bool> keep_record();
   Task<Status> change_size(std::int64_t bytes, Status error,
@@ -133,7 +139,9 @@ class File {
   Hints hints_;
   std::map<std::string, std::string> hint_sources_;  // rank 0's: who said a hint last
   bool gives_locks_ = true;                          // byte-range locks, when asked for one
-  bool may_rewrite_ = false;  // this open holds the token: see claim_rewriting
+  GivenRealmsPtr realms_;                            // by set_realms; null: none
+  std::vector<std::int32_t> persistent_;  // who serves persistent realms, once they are fixed
+  bool may_rewrite_ = false;              // this open holds the token: see claim_rewriting
   View view_;
   Layout first_copy_;            // the view's filetype once
   bool copies_in_order_ = true;  // its copies follow each other in the file

@@ -5,6 +5,7 @@
 #include "file/agreements.hpp"
 #include "file/file.hpp"
 #include "file/shared_hints.hpp"
+#include "plan/realm_choice.hpp"
 
 namespace tamis {
 namespace {
@@ -108,7 +109,8 @@ Task<Status> File::finish_opening(Status status, StorageTable& storages) {
     status.note = "ranks open the file with different access modes";
   if (status.ok()) status = co_await open_storage(storages);
   if (status.ok()) status = co_await claim_rewriting();
-  if (status.ok()) status = co_await start_engine(std::move(hints_));
+  GivenRealmsPtr no_realms;
+  if (status.ok()) status = co_await start_engine(std::move(hints_), std::move(no_realms));
   if (status.ok() && (amode_ & kAppend) != 0) status = co_await go_to_end();
   co_return status;
 }
@@ -175,9 +177,33 @@ void File::start_recorder(RecordWishes wishes) {
   recorder_ = std::make_unique<Recorder>(std::move(wishes));
 }
 
-// Also after a change of hints: the plan is made anew, staging memory with it. Where a rank has no
-// memory for that all keep what they had.
-Task<Status> File::start_engine(Hints hints) {
+/// Circumstances of an engine to be made.
+Circumstances File::plan_for(const Hints& hints, const GivenRealmsPtr& realms, Capabilities storage,
+                             int cores) const {
+  const Topology& topology = team_->topology();
+  const GivenRealmsPtr given = realms_in_force(realms, hints, team_->size());
+  const std::size_t realm_count = given != nullptr ? given->layouts.size() : 0;
+  storage.may_rewrite = may_rewrite_;
+  storage.locks = storage.locks && gives_locks_;
+  Circumstances plan{.hints = hints,
+                     .storage = std::move(storage),
+                     .aggregators = choose_aggregators(topology, hints, cores, realm_count),
+                     .window_bytes = choose_window(hints, topology.node_count()),
+                     .ranks = team_->size(),
+                     .cores = cores,
+                     .given = given};
+  if (engine_ == nullptr) return plan;
+  // What outlives a change of hints.
+  plan.atomic = engine_->plan().atomic;
+  plan.persistent_block = engine_->plan().persistent_block;
+  if (given == nullptr && wished_realms(hints) == RealmKind::persistent && !persistent_.empty())
+    plan.aggregators = persistent_;
+  return plan;
+}
+
+// Also after a change of hints or realms: the plan is made anew, staging memory with it. Where a
+// rank has no memory for that all keep what they had.
+Task<Status> File::start_engine(Hints hints, GivenRealmsPtr realms) {
   SharedCapabilities shared = share(driver_->capabilities());
   RecordWishes wishes;
   Status status = attempt([&] {
@@ -191,26 +217,19 @@ Task<Status> File::start_engine(Hints hints) {
   std::unique_ptr<Engine> engine;
   status.keep_first(attempt([&] {
     if (shared.record != 0 && recorder_ == nullptr) start_recorder(std::move(wishes));
+    if (engine_ != nullptr && engine_->plan().persistent_block > 0 && persistent_.empty())
+      persistent_ = engine_->plan().aggregators;
     hints.filesystem_type = driver_->capabilities().name;
-    Capabilities storage = merge(driver_->capabilities(), shared);
-    storage.may_rewrite = may_rewrite_;
-    storage.locks = storage.locks && gives_locks_;
-    Circumstances plan{.hints = hints,
-                       .storage = std::move(storage),
-                       .aggregators = choose_aggregators(team_->topology(), hints, shared.cores),
-                       .window_bytes = choose_window(hints, team_->topology().node_count()),
-                       .ranks = team_->size(),
-                       .cores = shared.cores};
-    if (engine_ != nullptr) {  // what outlives a change of hints
-      plan.atomic = engine_->plan().atomic;
-      plan.persistent_block = engine_->plan().persistent_block;
-    }
-    engine = std::make_unique<Engine>(*team_, *driver_, std::move(plan), recorder_.get());
+    engine = std::make_unique<Engine>(
+        *team_, *driver_,
+        plan_for(hints, realms, merge(driver_->capabilities(), shared), shared.cores),
+        recorder_.get());
     return Status{};
   }));
   status = co_await agree_status(*team_, status);
   if (!status.ok()) co_return status;
   hints_ = std::move(hints);
+  realms_ = std::move(realms);
   engine_ = std::move(engine);
   if (recorder_ != nullptr) recorder_->forget_decisions();
   co_return Status{};

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <mutex>
 #include <vector>
@@ -20,8 +21,16 @@ constexpr int kChannelsAtOnce = 64;
 /// Where a rank runs.
 struct Place {
   std::int64_t node = 0;
+  HostMark host;
   std::uint64_t cores = 0;  ///< it may run on, 64 and more folded into one word
 };
+
+HostMark own_host() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
+  int length = 0;
+  if (host().Get_processor_name(name.data(), &length) != MPI_SUCCESS) return {};
+  return HostMark::of({name.data(), static_cast<std::size_t>(length)});
+}
 
 /// A launcher may have bound the ranks, each to a core of its own.
 std::uint64_t usable_cores() {
@@ -153,7 +162,7 @@ Status CommState::duplicate(MPI_Comm user) {
 
 Status CommState::find_nodes() {
   // A rank whose system does not tell is a node by itself: negative labels are nobody else's.
-  const Place mine{node_label().value_or(-1 - rank_), usable_cores()};
+  const Place mine{node_label().value_or(-1 - rank_), own_host(), usable_cores()};
   std::vector<Place> places(static_cast<std::size_t>(size_));
   const int rc = host().Allgather(&mine, sizeof mine, MPI_BYTE, places.data(), sizeof mine,
                                   MPI_BYTE, duplicate_);
@@ -161,6 +170,8 @@ Status CommState::find_nodes() {
   std::vector<std::int64_t> labels;
   for (const Place& place : places) labels.push_back(place.node);
   topology_ = Topology::from_labels(labels);
+  for (const auto& ranks : topology_.nodes)
+    topology_.hosts.push_back(places[static_cast<std::size_t>(ranks.front())].host);
   std::uint64_t cores = 0;
   for (const int rank : topology_.ranks_beside(rank_))
     cores |= places[static_cast<std::size_t>(rank)].cores;

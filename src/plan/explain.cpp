@@ -6,11 +6,12 @@
 #include <array>
 
 #include "plan/changes.hpp"
+#include "plan/realms_text.hpp"
 
 namespace tamis {
 namespace {
 
-constexpr int kMostRealmsShown = 8;
+constexpr int kMostRealmsMeasured = 8;
 
 struct Unit {
   const char* name;
@@ -69,8 +70,8 @@ std::string asked_text(Direction direction, const Shape& shape) {
 
 /// The requests a method makes, in words.
 std::string requests_text(Direction direction, const Shape& shape, Method method,
-                          const Hints& hints) {
-  const std::int64_t room = own_window(direction, hints);
+                          const Circumstances& c) {
+  const std::int64_t room = own_window(direction, c.hints, c.storage);
   const std::int64_t pieces = std::max<std::int64_t>(shape.file_blocks, 1);
   switch (method) {
     case Method::direct:
@@ -124,11 +125,11 @@ std::string atomic_text(Direction direction, const Shape& shape) {
 }
 
 void add_candidate(std::string& text, Direction direction, const Shape& shape,
-                   const Candidate& other, const Hints& hints) {
+                   const Candidate& other, const Circumstances& c) {
   if (other.refused != nullptr)
     return add_line(text, fmt::format("not {}: {}", name(other.method), other.refused));
   add_line(text, fmt::format("not {}, about {}: {}", name(other.method), time_text(other.cost_ns),
-                             requests_text(direction, shape, other.method, hints)));
+                             requests_text(direction, shape, other.method, c)));
 }
 
 // ---- ranks together ----------------------------------------------------------------------------
@@ -154,45 +155,10 @@ std::string asked_text(const Survey& survey, const Circumstances& c) {
          (holes > 0 ? fmt::format(", {} of it holes", bytes_text(holes)) : ", with overlaps");
 }
 
-std::string dealt_out(const FileRealms& realms) {
-  switch (realms.kind()) {
-    case RealmKind::even:
-      return "this part of the file cut evenly among them";
-    case RealmKind::balanced:
-      return "this part of the file cut so that each has about as many wanted bytes";
-    case RealmKind::cyclic:
-      return fmt::format("blocks of {} of the file dealt out to them in turn",
-                         bytes_text(realms.block()));
-    default:
-      return fmt::format(
-          "blocks of {} of the file dealt out to them in turn, the same until it is closed",
-          bytes_text(realms.block()));
-  }
-}
-
-void add_realms(std::string& text, const FileRealms& realms, const Circumstances& c) {
-  if (realms.count() == 1)
-    add_detail(text, "1 aggregator, for all of this part of the file (its realm):");
-  else
-    add_detail(text, fmt::format("{} aggregators, {} (\"{}\" realms):", realms.count(),
-                                 dealt_out(realms), name(realms.kind())));
-  for (int i = 0; i < std::min(realms.count(), kMostRealmsShown); ++i) {
-    const Window realm = realms.in_region(i);
-    const int rank = c.aggregators[static_cast<std::size_t>(i)];
-    if (realm.empty())
-      add_detail(text, fmt::format("  rank {}: nothing", rank));
-    else
-      add_detail(text, fmt::format("  rank {}: {} from byte {} on", rank, bytes_text(realm.bytes),
-                                   realms.span(i).offset));
-  }
-  if (realms.count() > kMostRealmsShown)
-    add_detail(text, fmt::format("  and {} more", realms.count() - kMostRealmsShown));
-}
-
 /// "8 windows of at most 1 MiB".
 std::string windows_text(std::int64_t windows, const FileRealms& realms, const Circumstances& c) {
   std::int64_t longest = 0;
-  for (int i = 0; i < std::min(realms.count(), kMostRealmsShown); ++i)
+  for (int i = 0; i < std::min(realms.count(), kMostRealmsMeasured); ++i)
     longest = std::max(longest, realms.in_region(i).bytes);
   const char* at_most = windows == 1 ? "" : "at most ";
   return fmt::format("{} of {}{}", counted(windows, "window"), at_most,
@@ -221,8 +187,8 @@ void add_two_phase(std::string& text, const Survey& survey, const Circumstances&
   add_detail(text, "some ranks, the aggregators, move large windows of the file for all ranks;");
   add_detail(text, fmt::format("all ranks' pieces get {} these windows {}",
                                write ? "into" : "out of", way));
-  add_realms(text, strategy.realms, c);
   const FileRealms& realms = strategy.realms;
+  for (const std::string& line : realms_text(survey, c, realms)) add_detail(text, line);
   const int most = most_realms(survey, c).count();
   if (realms.count() < most)
     add_detail(text, fmt::format("  {} ranks may aggregate, but more of them would make more and "
@@ -233,6 +199,13 @@ void add_two_phase(std::string& text, const Survey& survey, const Circumstances&
                                realms.count() == 1 ? "" : " for each aggregator",
                                windows == 1 ? "" : ", two of them in flight at a time"));
   if (write) add_detail(text, holes_text(c, strategy));
+}
+
+std::string refused_text(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
+  std::string text = asked_text(survey, c);
+  add_line(text, fmt::format("-> an error on all ranks, nothing is moved: {}", strategy.reason));
+  for (const std::string& line : refusal_text(c, strategy.error)) add_detail(text, line);
+  return text;
 }
 
 void add_alone(std::string& text, const Survey& survey, const Circumstances& c,
@@ -282,19 +255,20 @@ std::string explain(Direction direction, const Shape& shape, const Choice& choic
   if (choice.hint_refused != nullptr)
     add_detail(text, fmt::format("tamis_method={} cannot be followed: {}",
                                  name(*c.hints.tamis_method), choice.hint_refused));
-  add_detail(text, requests_text(direction, shape, choice.method, c.hints));
+  add_detail(text, requests_text(direction, shape, choice.method, c));
   if (c.atomic)
     add_detail(text, atomic_text(direction, shape));
   else if (direction == Direction::write)
     add_detail(text, locks_text(choice.method, c.hints, c.storage));
   for (const Candidate& other : candidates(direction, shape, c.hints, c.storage))
     if (other.method != choice.method && choice.method != Method::direct)
-      add_candidate(text, direction, shape, other, c.hints);
+      add_candidate(text, direction, shape, other, c);
   add_line(text, other_methods(direction, shape, c));
   return text;
 }
 
 std::string explain(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
+  if (!strategy.error.ok()) return refused_text(survey, c, strategy);
   if (strategy.route == Route::nothing)
     return fmt::format("{} together: nothing to do: {}", verb(survey), strategy.reason);
   std::string text = asked_text(survey, c);
@@ -309,8 +283,8 @@ std::string explain(const Survey& survey, const Circumstances& c, const Strategy
   add_line(text, other_routes(survey, c));
   if (strategy.route == Route::two_phase)
     add_line(text,
-             "to tune it: cb_nodes (how many aggregators), cb_buffer_size (memory of each for "
-             "its windows)");
+             "to tune it: cb_nodes (how many aggregators), tamis_realms (who has which part of the "
+             "file), cb_buffer_size (memory of each for its windows)");
   return text;
 }
 

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "plan/config_list.hpp"
+
 namespace tamis {
 namespace {
 
@@ -96,35 +98,35 @@ bool set_claim(std::string_view text, Hints& hints) {
   return true;
 }
 
-/// "host" or "host:ranks", where host may be "*" and ranks "*": whether it lets any rank
-/// aggregate; nothing where it is malformed.
-std::optional<bool> admits_ranks(std::string_view item) {
-  const std::size_t colon = item.find(':');
-  const std::string_view host = item.substr(0, colon);
-  if (host.empty() || host.find_first_of(" \t") != std::string_view::npos) return std::nullopt;
-  if (colon == std::string_view::npos) return true;
-  const std::string_view ranks = item.substr(colon + 1);
-  if (ranks == "*") return true;
-  const std::optional<std::int64_t> count = parse_integer(ranks);
-  if (!count || *count < 0) return std::nullopt;
-  return *count > 0;
-}
-
 /// A list that leaves nobody to aggregate ("*:0") is refused, too.
 bool set_config_list(std::string_view text, Hints& hints) {
-  std::string_view rest = text;
-  bool any_rank = false;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const std::optional<bool> admits = admits_ranks(rest.substr(0, comma));
-    if (!admits) return false;
-    any_rank = any_rank || *admits;
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
-  }
-  if (!any_rank) return false;
+  const std::optional<std::vector<HostLimit>> limits = parse_config_list(text);
+  const auto admits = [](const HostLimit& limit) { return limit.most > 0; };
+  if (!limits || std::ranges::none_of(*limits, admits)) return false;
   hints.cb_config_list = text;
   return true;
+}
+
+constexpr std::size_t kMostSizes = 1 << 16;
+
+/// "4M,4M,1M"; nothing takes the sizes back.
+template <std::vector<std::int64_t> Hints::*Member>
+bool set_sizes(std::string_view text, Hints& hints) {
+  std::vector<std::int64_t> sizes;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::optional<std::int64_t> size = parse_bytes(text.substr(0, comma));
+    if (!size || *size < 1 || sizes.size() == kMostSizes || comma + 1 == text.size()) return false;
+    sizes.push_back(*size);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  hints.*Member = std::move(sizes);
+  return true;
+}
+
+template <std::vector<std::int64_t> Hints::*Member>
+std::string print_sizes(const Hints& hints) {
+  return fmt::format("{}", fmt::join(hints.*Member, ","));
 }
 
 template <auto Member>
@@ -190,14 +192,16 @@ constexpr std::array kTable = {
         "Number of aggregators of a collective access; 0 lets the plan decide."),
     HintEntry{
         "cb_config_list", "*:*", "host[:ranks], comma-separated; * stands for any host, all ranks",
-        "How many ranks on a host may aggregate: the last number; host names are not told apart.",
+        "How many ranks of which host may aggregate, by the first entry that names it; a host "
+        "without a number gives one rank, a host that no entry names gives none.",
         &set_config_list, &print_string<&Hints::cb_config_list>},
     switch_hint<&Hints::romio_cb_read>(
         "romio_cb_read", "Whether collective reads go through aggregators (two-phase I/O)."),
     switch_hint<&Hints::romio_cb_write>(
         "romio_cb_write", "Whether collective writes go through aggregators (two-phase I/O)."),
     HintEntry{"romio_no_indep_rw", "false", "true | false",
-              "A promise that the program makes no independent accesses; taken, without effect.",
+              "A promise that the program makes no independent accesses; taken, without effect: "
+              "every rank opens the file all the same.",
               &set_claim<&Hints::romio_no_indep_rw>, &print_claim<&Hints::romio_no_indep_rw>},
     switch_hint<&Hints::romio_ds_read>(
         "romio_ds_read", "Whether scattered reads fetch the holes between the pieces (sieving)."),
@@ -217,6 +221,11 @@ constexpr std::array kTable = {
         "How a collective access deals the file out to the aggregators: in equal parts, in parts "
         "with as many wanted bytes, in blocks in turn, or in such as the first access had.",
         &set_choice<&Hints::tamis_realms, kRealmKinds>, &print_choice<&Hints::tamis_realms>},
+    HintEntry{"tamis_realm_sizes", "",
+              "bytes (k, M, G allowed), comma-separated, no more than ranks",
+              "Deals the file out in parts of these sizes in turn, from byte 0 on, the i-th to the "
+              "i-th of as many aggregators; stronger than tamis_realms.",
+              &set_sizes<&Hints::tamis_realm_sizes>, &print_sizes<&Hints::tamis_realm_sizes>},
     switch_hint<&Hints::romio_cb_pfr>("romio_cb_pfr",
                                       "enable: tamis_realms=persistent, where that says nothing."),
     bytes_hint<&Hints::romio_cb_fr_alignment, 0>("romio_cb_fr_alignment", "0",
@@ -235,6 +244,12 @@ constexpr std::array kTable = {
         "Splits the ranks of every node into this many pretended nodes, for tests; 0 and 1: off."),
     switch_hint<&Hints::tamis_shared_memory>(
         "tamis_shared_memory", "Whether ranks of one node exchange bytes through shared memory."),
+    HintEntry{
+        "tamis_async", "automatic", "automatic | disable | enable | io_uring",
+        "Whether an aggregator's transfers go on beside its other work, in a thread or in the "
+        "kernel's queue; automatic: in a thread where the storage is slower than memory or "
+        "every aggregator finds an idle core.",
+        &set_choice<&Hints::tamis_async, kAsyncKinds>, &print_choice<&Hints::tamis_async>},
     switch_hint<&Hints::tamis_locks>(
         "tamis_locks", "Whether read-modify-write windows hold a byte-range lock on the file."),
     switch_hint<&Hints::tamis_counters>("tamis_counters",

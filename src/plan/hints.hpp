@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "plan/async_kind.hpp"
 #include "plan/method.hpp"
 #include "plan/realm_kind.hpp"
 
@@ -30,6 +31,7 @@ struct Hints {
   std::int64_t ind_rd_buffer_size = 4 << 20;    ///< sieve window for reads, bytes
   std::int64_t ind_wr_buffer_size = 512 << 10;  ///< sieve window for writes, bytes
   std::optional<RealmKind> tamis_realms;        ///< how the file is dealt out; none: automatic
+  std::vector<std::int64_t> tamis_realm_sizes;  ///< bytes, of realms dealt out in turn; empty: none
   Switch romio_cb_pfr = Switch::automatic;      ///< enable: persistent realms, as ROMIO says it
   std::int64_t romio_cb_fr_alignment = 0;       ///< of realms, bytes; 0: as the storage says
   std::int64_t romio_min_fdomain_size = 0;      ///< least bytes of a file realm
@@ -37,6 +39,7 @@ struct Hints {
   int striping_factor = 0;
   int tamis_pretend_nodes = 0;  ///< split every node's ranks into this many (tests); 0, 1: off
   Switch tamis_shared_memory = Switch::automatic;  ///< staging in shared memory inside a node
+  std::optional<AsyncKind> tamis_async;            ///< transfers beside other work; none: automatic
   Switch tamis_locks = Switch::automatic;          ///< byte-range locks around read-modify-write
   Switch tamis_counters = Switch::automatic;       ///< automatic: as the environment says
   std::string filesystem_type;                     ///< informative: the driver that serves the file

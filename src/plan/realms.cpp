@@ -49,6 +49,16 @@ FileRealms FileRealms::cyclic(const Extent& region, int count, std::int64_t bloc
   return realms;
 }
 
+FileRealms FileRealms::given(const Extent& region, std::span<const Layout> layouts) {
+  FileRealms realms;
+  realms.kind_ = RealmKind::given;
+  realms.region_ = region;
+  realms.given_ = layouts;
+  realms.count_ = static_cast<int>(layouts.size());
+  for (const Layout& layout : layouts) realms.block_ = std::max(realms.block_, layout.loop.size());
+  return realms;
+}
+
 /// Where balanced realm `index` begins, and the one before it ends.
 std::int64_t FileRealms::border(int index) const {
   if (index <= 0) return region_.offset;
@@ -63,6 +73,7 @@ std::int64_t FileRealms::begin_of(int index) const {
 }
 
 Layout FileRealms::layout(int index) const {
+  if (kind_ == RealmKind::given) return given_[static_cast<std::size_t>(index)];
   const std::int64_t begin = begin_of(index);
   if (kind_ == RealmKind::cyclic || kind_ == RealmKind::persistent) {
     const Result<Dataloop> turn = Dataloop::resized(0, block_ * count_, Dataloop::bytes(block_));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "layout/layout.hpp"
 #include "plan/realm_kind.hpp"
@@ -38,10 +39,14 @@ class FileRealms {
   /// cyclic or persistent. REQUIRES: block >= 1.
   static FileRealms cyclic(const Extent& region, int count, std::int64_t block,
                            RealmKind kind = RealmKind::cyclic);
+  /// Realms as they are, which must outlive the result. REQUIRES: they are ordered, endless, and
+  /// hold every byte of the region once.
+  static FileRealms given(const Extent& region, std::span<const Layout> layouts);
 
   RealmKind kind() const { return kind_; }
   int count() const { return count_; }
-  /// Bytes of the unit in which the file is dealt out; of the longest realm where each has one.
+  /// Bytes of the unit in which the file is dealt out; of the longest one where each realm has its
+  /// own.
   std::int64_t block() const { return block_; }
   /// All of realm `index` in the file, ascending, also beyond the region.
   Layout layout(int index) const;
@@ -71,7 +76,8 @@ class FileRealms {
   std::int64_t alignment_ = 1;
   std::int64_t block_ = 1;
   int count_ = 0;
-  Spread wanted_;  ///< balanced
+  Spread wanted_;                  ///< balanced
+  std::span<const Layout> given_;  ///< given
 };
 
 }  // namespace tamis

@@ -70,6 +70,23 @@ std::int64_t Spread::before(std::int64_t offset) const {
   return sum;
 }
 
+std::int64_t Spread::within(const Layout& realm) const {
+  if (empty() || realm.size() == 0) return 0;
+  const std::int64_t begin = std::max(realm.offset_of(0), first_);
+  const std::int64_t end =
+      realm.repeat == Layout::kEndless ? last_ : realm.offset_of(realm.size() - 1) + 1;
+  const std::int64_t bins_before = bin_of(begin) - bin_of(first_);
+  if (bins_before >= static_cast<std::int64_t>(kBins)) return 0;
+  std::int64_t sum = 0;
+  for (auto bin = static_cast<std::size_t>(bins_before);
+       bin < kBins && begin_of(bin) < std::min(end, last_); ++bin) {
+    const std::int64_t part = realm.position_of(end_of(bin)) - realm.position_of(begin_of(bin));
+    const std::int64_t width = end_of(bin) - begin_of(bin);
+    sum += static_cast<std::int64_t>(static_cast<__int128>(bytes_[bin]) * part / width);
+  }
+  return sum;
+}
+
 std::int64_t Spread::offset_after(std::int64_t bytes) const {
   for (std::size_t bin = 0; bin < kBins; ++bin) {
     if (bytes <= bytes_[bin] || end_of(bin) == last_) {

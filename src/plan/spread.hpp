@@ -24,6 +24,8 @@ class Spread {
   std::int64_t total() const;
   /// Bytes wanted before `offset`; within a bin as if they were spread evenly.
   std::int64_t before(std::int64_t offset) const;
+  /// Bytes wanted of a realm; within a bin likewise. REQUIRES: it is ordered.
+  std::int64_t within(const Layout& realm) const;
   /// The lowest offset before which about `bytes` are wanted. REQUIRES: !empty().
   std::int64_t offset_after(std::int64_t bytes) const;
 

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "comm/topology.hpp"
+#include "plan/aggregators.hpp"
+#include "plan/given_realms.hpp"
 #include "plan/realms.hpp"
 #include "plan/survey.hpp"
 
@@ -18,7 +19,7 @@ enum class Route : std::uint8_t {
 
 /// What the plan knows about the file beyond one access: equal on every rank from open on.
 struct Circumstances {
-  Hints hints;
+  Hints hints = {};
   Capabilities storage;
   std::vector<std::int32_t> aggregators;  ///< ranks that may aggregate, ascending
   std::int64_t window_bytes = 0;          ///< size of a staging window
@@ -26,6 +27,7 @@ struct Circumstances {
   int cores = 1;                      ///< per node
   int nodes = 1;                      ///< groups of ranks that share memory
   std::int64_t persistent_block = 0;  ///< of persistent realms, fixed at the first access; 0: none
+  GivenRealmsPtr given = {};          ///< realms by the user, as many as aggregators; null: none
   bool atomic = false;
   bool lock_plain_writes = false;  ///< somebody whom shared memory does not reach may be sieving
 };
@@ -42,12 +44,9 @@ struct Strategy {
   double alone_ns = 0;      ///< estimate for Route::alone
   double two_phase_ns = 0;  ///< estimate for Route::two_phase
   const char* reason = "";
+  /// Not ok: the access cannot be carried out, and the route is nothing.
+  Status error;
 };
-
-/// Which ranks may aggregate: at most `cb_nodes` in all and per node what `cb_config_list` allows;
-/// by default as many per node as it has cores, since more would only take turns.
-std::vector<std::int32_t> choose_aggregators(const Topology& topology, const Hints& hints,
-                                             int cores);
 
 /// Bytes of a staging window such that all windows and message buffers of a rank together respect
 /// cb_buffer_size. `nodes` > 1: message buffers are needed as well.

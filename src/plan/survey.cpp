@@ -21,21 +21,24 @@ void Survey::merge(const Survey& other) {
   coverage.add(other.coverage);
   spread.merge(other.spread);
   alone_ns += other.alone_ns;
+  alone_apart_ns += other.alone_apart_ns;
   alone_longest_ns = std::max(alone_longest_ns, other.alone_longest_ns);
   file_blocks += other.file_blocks;
   memory_blocks += other.memory_blocks;
   ranks_with_data += other.ranks_with_data;
   ranks_unordered += other.ranks_unordered;
   ranks_with_new_view += other.ranks_with_new_view;
+  ranks_with_new_range += other.ranks_with_new_range;
   rewrite_obstacles |= other.rewrite_obstacles;
   directions |= other.directions;
 }
 
-Survey survey_of(const Access& access, int rank, bool new_view, const Hints& hints,
+Survey survey_of(const Access& access, int rank, News news, const Hints& hints,
                  const Capabilities& storage) {
   Survey survey;
   survey.worst = access.error.travelling(rank);
-  survey.ranks_with_new_view = new_view ? 1 : 0;
+  survey.ranks_with_new_view = news == News::view ? 1 : 0;
+  survey.ranks_with_new_range = news == News::range ? 1 : 0;
   survey.rewrite_obstacles = obstacles_to_rewriting(hints, storage);
   survey.directions = access.direction == Direction::read ? 1 : 2;
   if (access.bytes == 0) return survey;
@@ -45,7 +48,9 @@ Survey survey_of(const Access& access, int rank, bool new_view, const Hints& hin
   survey.file_blocks = shape.file_blocks;
   survey.memory_blocks = shape.memory_blocks;
   // Rounded, so that sums are exact and equal on every rank whatever the order of adding.
-  survey.alone_ns = std::round(choose_method(access.direction, shape, hints, storage).cost_ns);
+  const Choice alone = choose_method(access.direction, shape, hints, storage);
+  survey.alone_ns = std::round(alone.cost_ns);
+  survey.alone_apart_ns = std::round(apart_ns(alone.method, shape));
   survey.alone_longest_ns = survey.alone_ns;
   if (!shape.ordered) {
     survey.ranks_unordered = 1;

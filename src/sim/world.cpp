@@ -15,34 +15,6 @@ int acting_rank() { return acting; }
 Acting::Acting(int rank) : before_(std::exchange(acting, rank)) {}
 Acting::~Acting() { acting = before_; }
 
-struct World::Memory {
-  explicit Memory(std::int64_t bytes)
-      : data(new (std::align_val_t{4096}) std::byte[static_cast<std::size_t>(bytes)]), size(bytes) {
-    constexpr int kLeftover = 0xa5;  // what was there before is nobody's to rely on
-    std::memset(data, kLeftover, static_cast<std::size_t>(bytes));
-  }
-  ~Memory() { ::operator delete[](data, std::align_val_t{4096}); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-
-  std::byte* data;
-  std::int64_t size;
-};
-
-class SimSegment : public Segment {
- public:
-  SimSegment(std::shared_ptr<World::Memory> memory, std::int64_t number)
-      : memory_(std::move(memory)), number_(number) {}
-  std::byte* data() override { return memory_->data; }
-  std::int64_t size() const override { return memory_->size; }
-  SegmentName name() const override { return {{number_, 0, 0}}; }
-  Status reserve(std::int64_t, std::int64_t) override { return {}; }
-
- private:
-  std::shared_ptr<World::Memory> memory_;
-  std::int64_t number_;
-};
-
 class SimComm : public Comm {
  public:
   SimComm(World& world, int rank, int channel) : world_(world), rank_(rank), channel_(channel) {}
@@ -88,19 +60,16 @@ class SimComm : public Comm {
     const Acting world(kWorld);
     if (world_.weather_.shared_memory_refused)
       return failure(Errc::no_memory, "simulated: shared memory refused");
-    auto memory = std::make_shared<World::Memory>(bytes);
-    const std::int64_t number = world_.next_memory_++;
-    world_.memories_[number] = memory;
-    return std::unique_ptr<Segment>(new SimSegment(std::move(memory), number));
+    return world_.memories_.create(bytes);
   }
 
   Result<std::unique_ptr<Segment>> attach_segment(const SegmentName& name) override {
     const Acting world(kWorld);
     if (world_.weather_.attach_fails_on == rank_)
       return failure(Errc::unsupported_operation, "simulated: segment cannot be attached");
-    std::shared_ptr<World::Memory> memory = world_.memories_[name.words[0]].lock();
-    if (memory == nullptr) return failure(Errc::internal, "simulated: no such segment");
-    return std::unique_ptr<Segment>(new SimSegment(std::move(memory), name.words[0]));
+    std::unique_ptr<Segment> segment = world_.memories_.attach(name);
+    if (segment == nullptr) return failure(Errc::internal, "simulated: no such segment");
+    return segment;
   }
 
   void idle(std::uint32_t) override {}
@@ -129,12 +98,6 @@ World::~World() = default;
 
 std::unique_ptr<Comm> World::comm(int rank, int channel) {
   return std::make_unique<SimComm>(*this, rank, channel);
-}
-
-int World::segments_alive() const {
-  int alive = 0;
-  for (const auto& [number, memory] : memories_) alive += memory.expired() ? 0 : 1;
-  return alive;
 }
 
 int World::pick(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }

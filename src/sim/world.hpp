@@ -10,6 +10,7 @@
 
 #include "comm/comm.hpp"
 #include "comm/task.hpp"
+#include "sim/shared_memory.hpp"
 
 namespace tamis::sim {
 
@@ -58,11 +59,10 @@ class World {
   /// Messages that were sent and nobody has received.
   std::size_t messages_left() const { return mail_.size(); }
   /// Segments that still exist: none may be left once all files are closed.
-  int segments_alive() const;
+  int segments_alive() const { return memories_.alive(); }
 
  private:
   friend class SimComm;
-  friend class SimSegment;
   struct Message {
     std::vector<std::byte> bytes;
     bool arrived = false;
@@ -71,7 +71,6 @@ class World {
     int channel, from, to, tag;
     auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): mistaken
   };
-  struct Memory;
 
   template <typename T>
   static bool step(Driven<T>& driven, int rank) {
@@ -88,8 +87,7 @@ class World {
   Weather weather_;
   std::map<Key, std::deque<Message>> mail_;  // sent and not yet received
   std::vector<Key> on_the_way_;              // one entry per message that has not arrived
-  std::map<std::int64_t, std::weak_ptr<Memory>> memories_;
-  std::int64_t next_memory_ = 1;
+  SharedMemories memories_{SharedMemories::Leftover::rubbish};
   std::uint64_t activity_ = 0;  // rings, arrivals, completed receives: signs of life
 };
 

@@ -24,6 +24,7 @@ PROGRAMS = {
     "errors": ("errors.c", "mpicc"),
     "large": ("large.c", "mpicc"),
     "counters": ("counters.c", "mpicc"),
+    "realms": ("realms.c", "mpicc"),
     "mpif": ("mpif.f", "mpifort"),
     "use_mpi": ("use_mpi.f90", "mpifort"),
     "use_mpi_f08": ("use_mpi_f08.f90", "mpifort"),

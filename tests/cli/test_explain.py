@@ -50,12 +50,17 @@ class Golden(unittest.TestCase):
                     self.fail(f"\n$ {command}\n{difference}\n--update accepts it")
 
     def test_the_page_shows_golden_texts(self):
-        page = (ROOT / "docs" / "explain.md").read_text()
-        blocks = [block for block in page.split("```\n") if block.startswith("tamis explain --")]
-        shown = [block for block in blocks if block.count("\n") > 1]
-        self.assertGreaterEqual(len(shown), 3)
-        for text in shown:
-            self.assertIn(text, [path.read_text() for path in golden_files()])
+        for name in ("explain.md", "realms.md"):
+            page = (ROOT / "docs" / name).read_text()
+            blocks = [block for block in page.split("```\n") if block.startswith("tamis explain --")]
+            shown = [block for block in blocks if block.count("\n") > 1]
+            self.assertGreaterEqual(len(shown), 3)
+            for text in shown:
+                self.assertIn(text, [path.read_text() for path in golden_files()])
+
+    def test_the_page_on_realms_shows_what_a_program_of_the_tests_does(self):
+        example = (ROOT / "docs" / "realms.md").read_text().split("```c\n")[1].split("```")[0]
+        self.assertIn(example, (ROOT / "tests" / "abi" / "realms.c").read_text())
 
 
 def decision(*words):
@@ -133,6 +138,11 @@ class Mistakes(unittest.TestCase):
             (("contiguous bytes=8", "--filesystem", "ext5"), 'no costs of "ext5" are built in, only of: tmpfs, ext4'),
             (("contiguous bytes=8", "--atomic", "--no-locks"), "atomic mode needs byte-range locks"),
             (("contiguous bytes=8", "--memory", "tile"), 'no memory pattern "tile"'),
+            (("contiguous bytes=8", "--realm", "cyclic piece=8"), 'no realm "cyclic", only: blocks, list, dataloop'),
+            (("contiguous bytes=8", "--realm", "blocks piece=8 stride=4"), "meets itself"),
+            (("contiguous bytes=8", "--realm", "blocks piece=8 stride=8 begin=-1"), "begins before the file"),
+            (("contiguous bytes=8", "--ranks", "1", *["--realm", "blocks piece=8 stride=16"] * 2),
+             "more realms than ranks"),
         ):
             with self.subTest(words):
                 answer = tamis("explain", "--write", *words)
@@ -196,6 +206,56 @@ class Sources(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertIn(document["files"][0]["name"], answer.stdout)
         self.assertIn("of-rank-3.bin", answer.stdout)
+
+
+class Realms(unittest.TestCase):
+    """A clustered access: nine tenths of its bytes lie in a twentieth of its part of the file."""
+
+    CLUSTERED = ("--read", "--cores", "4", "--hint", "romio_cb_read=enable",
+                 "list offsets=0,16M,32M,48M,64M,80M,96M,112M,128M,144M,160M "
+                 "lengths=1M,11k,11k,11k,11k,11k,11k,11k,11k,11k,11k rank_stride=1M")
+
+    def test_each_kind_says_who_has_what_and_how_evenly(self):
+        for kind, words in (
+            ("balanced", ()),
+            ("even", ("--hint", "tamis_realms=even")),
+            ("cyclic", ("--hint", "tamis_realms=cyclic")),
+            ("persistent", ("--hint", "romio_cb_pfr=enable")),
+            ("given", ("--hint", "tamis_realm_sizes=4M,4M,8M,24M")),
+            ("given", ("--realm", "blocks piece=1M stride=2M", "--realm", "blocks piece=1M stride=2M begin=1M")),
+        ):
+            with self.subTest(kind):
+                told_of = decision(*words, *self.CLUSTERED)
+                self.assertEqual(told_of["realm_kind"], kind)
+                realms = told_of["realms"]
+                self.assertEqual(sum(realm["bytes"] for realm in realms), (167 << 20) + 11264)
+                self.assertAlmostEqual(sum(realm["wanted"] for realm in realms), 8 * ((1 << 20) + 110 * 1024), delta=200)
+                shares = [realm["wanted"] for realm in realms]
+                self.assertEqual([told_of["wanted"]["least"], told_of["wanted"]["most"]], [min(shares), max(shares)])
+
+    def test_balanced_ones_share_out_what_even_ones_leave_to_one(self):
+        balanced = decision(*self.CLUSTERED)
+        self.assertLess(balanced["wanted"]["times_equal_share"], 1.1)
+        self.assertGreater(balanced["wanted_if_even"]["times_equal_share"], 3.5)
+        even = decision("--hint", "tamis_realms=even", *self.CLUSTERED)
+        self.assertEqual(even["wanted"], balanced["wanted_if_even"])
+
+    def test_borders_say_who_wants_them_where_they_are(self):
+        for hint, bytes_, source in (
+            ("striping_unit=4M", 4 << 20, "stripes, by the hint striping_unit"),
+            ("romio_cb_fr_alignment=3M", 3 << 20, "by the hint romio_cb_fr_alignment"),
+            ("cb_nodes=4", 4096, "blocks of the storage"),
+        ):
+            told_of = decision("--hint", hint, "--hint", "tamis_realms=even", *self.CLUSTERED)
+            self.assertEqual(told_of["alignment"], {"bytes": bytes_, "source": source})
+            for realm in told_of["realms"]:
+                self.assertEqual(realm["offset"] % bytes_, 0)
+
+    def test_wrong_ones_are_refused_in_the_words_of_a_job(self):
+        told_of = decision("--realm", "blocks piece=1M stride=2M", "--realm", "blocks piece=1M stride=2M begin=1048577",
+                           *self.CLUSTERED)
+        self.assertEqual(told_of["route"], "nothing")
+        self.assertIn("ARG: the realms given leave a byte of the access to nobody at byte 1048576", told_of["error"])
 
 
 class Methods(unittest.TestCase):

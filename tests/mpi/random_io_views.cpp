@@ -361,6 +361,8 @@ MPI_Info random_hints(Rng& rng, std::string& text) {
       {"striping_unit", {"4096", "1000"}},
       {"tamis_pretend_nodes", {"1", "2", "3", "4"}},
       {"tamis_shared_memory", {"automatic", "enable", "disable"}},
+      {"tamis_realms", {"automatic", "even", "balanced", "cyclic", "persistent"}},
+      {"tamis_async", {"automatic", "disable", "enable", "io_uring"}},
   };
   MPI_Info info;
   MPI_Info_create(&info);

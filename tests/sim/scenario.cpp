@@ -56,6 +56,7 @@ void Scenario::set_up() {
                           .probability = options_.short_reads,
                           .code = Errc::ok,
                           .after_bytes = draw(0, 60)}}};
+    plan.late = Lateness{.seed = seed_ + rank};
     injectors_.push_back(std::make_unique<FaultInjector>(plan));
     faulty_.push_back(std::make_unique<FaultyStorage>(rivalled_, *injectors_.back()));
     tables_.push_back(std::make_unique<OneStorage>(*faulty_.back()));
@@ -148,6 +149,7 @@ std::string Scenario::operate() {
   const bool reads_only = options_.short_reads > 0;
   if (!reads_only && chance(0.1)) return manage();
   if (chance(0.08)) return set_atomicity();
+  if (chance(0.08)) return set_realms();
   const Direction direction = !reads_only && chance(0.6) ? Direction::write : Direction::read;
   if (views_.empty() || direction == Direction::write || chance(0.3)) {
     const std::string wrong = set_views(direction == Direction::write || chance(0.4));
@@ -192,6 +194,19 @@ std::string Scenario::set_atomicity() {
   for (const auto& file : files_)
     if (file->atomic() != atomic_) return "atomicity is not what was set";
   return {};
+}
+
+/// Whoever has which part of the file, its bytes must be the same.
+std::string Scenario::set_realms() {
+  const std::vector<Layout> realms = random_realms();
+  const bool disagree = chance(options_.bad_call_chance) && files_.size() > 1 && realms.size() > 1;
+  const auto different = static_cast<std::size_t>(draw(0, world_->size() - 1));
+  const auto call = [&](std::size_t rank, const Status& mistake) {
+    std::vector<Layout> said = realms;
+    if (disagree && rank == different) ++said.back().displacement;
+    return files_[rank]->set_realms(std::move(said), mistake);
+  };
+  return together("set_realms", random_mistakes(), call, disagree);
 }
 
 /// A call about the whole file.

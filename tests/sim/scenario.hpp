@@ -80,6 +80,7 @@ class Scenario {
   FaultPlan random_faults();
   std::vector<TwinView> disjoint_views();
   std::vector<TwinView> free_views();
+  std::vector<Layout> random_realms();
   TwinAccess random_access(int rank, Direction direction);
   std::vector<Status> random_mistakes();
 
@@ -91,6 +92,7 @@ class Scenario {
   std::string operate();
   std::string set_views(bool disjoint);
   std::string set_atomicity();
+  std::string set_realms();
   std::string manage();
   std::string move(Direction direction, bool collective);
   template <typename Call>

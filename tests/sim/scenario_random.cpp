@@ -58,7 +58,9 @@ std::vector<HintText> Scenario::random_hints() {
       {"romio_cb_fr_alignment", std::to_string(one_of<int>({0, 0, 100}))},
       {"tamis_realms",
        one_of<std::string>({"automatic", "even", "balanced", "cyclic", "persistent"})},
-      {"romio_min_fdomain_size", std::to_string(one_of<int>({0, 0, 500}))}};
+      {"romio_min_fdomain_size", std::to_string(one_of<int>({0, 0, 500}))},
+      {"tamis_async", one_of<std::string>({"automatic", "disable", "enable", "enable"})}};
+  hints.push_back({"tamis_realm_sizes", one_of<std::string>({"", "", "", "100", "70,500,1k"})});
   if (chance(0.5)) hints.push_back({"cb_nodes", std::to_string(draw(1, world_->size()))});
   return hints;
 }
@@ -129,6 +131,28 @@ std::vector<TwinView> Scenario::disjoint_views() {
     views[rank].view.layout = {*tile, displacement, Layout::kEndless};
   }
   return views;
+}
+
+/// A tile cut at random among at most as many realms as ranks, without end; none takes them back.
+std::vector<Layout> Scenario::random_realms() {
+  const auto count = static_cast<std::size_t>(draw(0, world_->size()));
+  std::vector<Words> lengths(count);
+  std::vector<Words> starts(count);
+  std::int64_t end = 0;
+  for (std::int64_t piece = count == 0 ? 0 : draw(1, 10); piece > 0; --piece) {
+    const auto owner = static_cast<std::size_t>(draw(0, static_cast<std::int64_t>(count) - 1));
+    starts[owner].push_back(end);
+    lengths[owner].push_back(draw(1, one_of<int>({9, 300})));
+    end += lengths[owner].back();
+  }
+  std::vector<Layout> realms;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Result<Dataloop> list = Dataloop::indexed(lengths[i], starts[i], Dataloop::bytes(1));
+    const Result<Dataloop> tile = Dataloop::resized(0, end, *list);
+    // The same with twice the period.
+    realms.push_back({*Dataloop::contig(draw(1, 2), *tile), 0, Layout::kEndless});
+  }
+  return realms;
 }
 
 /// For reads: any views, also such that go back and forth.

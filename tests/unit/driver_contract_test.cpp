@@ -7,13 +7,14 @@
 #include <memory>
 #include <thread>
 
+#include "driver_passing.hpp"
 #include "driver_support.hpp"
 #include "drivers/faulty/faulty.hpp"
 #include "drivers/memory/memory.hpp"
 #include "drivers/posix/posix.hpp"
 #include "drivers/traced/traced.hpp"
 
-// What driver.hpp promises, asked of every driver, plain and decorated.
+// What driver.hpp promises, asked of every driver, plain and decorated, and of their queues.
 
 namespace tamis::test {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 /// A storage under test, with whatever it stands on.
 class Bench {
  public:
-  explicit Bench(const std::string& kind) : injector_({.seed = 1}) {
+  explicit Bench(const std::string& kind) : injector_(plan_of(kind)) {
     if (kind.find("posix") != std::string::npos) {
       base_ = std::make_unique<PosixStorage>();
       path_ = scratch_.file("file");
@@ -31,19 +32,32 @@ class Bench {
     }
     storage_ = base_.get();
     if (kind.starts_with("traced")) top_ = std::make_unique<TracedStorage>(*base_, log_);
-    if (kind.starts_with("faulty")) top_ = std::make_unique<FaultyStorage>(*base_, injector_);
+    if (kind.find("faulty") != std::string::npos)
+      top_ = std::make_unique<FaultyStorage>(*base_, injector_);
     if (top_) storage_ = top_.get();
+    if (kind.starts_with("queued")) {
+      queued_ = std::make_unique<QueuedStorage>(
+          *storage_, kind.starts_with("queued_ring") ? QueueKind::ring : QueueKind::threads);
+      storage_ = queued_.get();
+    }
   }
 
   Storage& storage() { return *storage_; }
   const std::string& path() const { return path_; }
 
  private:
+  static FaultPlan plan_of(const std::string& kind) {
+    FaultPlan plan{.seed = 1};
+    if (kind.find("late") != std::string::npos) plan.late = Lateness{};
+    return plan;
+  }
+
   ScratchDirectory scratch_;
   CallLog log_;
   FaultInjector injector_;
   std::unique_ptr<Storage> base_;
   std::unique_ptr<Storage> top_;
+  std::unique_ptr<Storage> queued_;
   Storage* storage_ = nullptr;
   std::string path_;
 };
@@ -62,7 +76,9 @@ class DriverContract : public ::testing::TestWithParam<std::string> {
 
 INSTANTIATE_TEST_SUITE_P(Drivers, DriverContract,
                          ::testing::Values("posix", "memory", "traced_posix", "traced_memory",
-                                           "faulty_posix", "faulty_memory"),
+                                           "faulty_posix", "faulty_memory", "queued_posix",
+                                           "queued_ring_posix", "queued_memory",
+                                           "queued_faulty_memory", "queued_late_faulty_memory"),
                          [](const auto& kind) { return kind.param; });
 
 constexpr std::int64_t kSpace = 300'000;  // a few pages of the memory driver

@@ -96,11 +96,13 @@ TEST(Hints, values_of_every_kind_are_taken_over) {
                                {"romio_cb_write", "disable"},
                                {"romio_no_indep_rw", "true"},
                                {"cb_config_list", "node1:2,node2:*"},
+                               {"tamis_realm_sizes", "1k,5,2M"},
                                {"tamis_pretend_nodes", "3"}});
   EXPECT_EQ(hints.cb_buffer_size, 4 << 20);
   EXPECT_EQ(hints.romio_cb_write, Switch::disable);
   EXPECT_TRUE(hints.romio_no_indep_rw);
   EXPECT_EQ(hints.cb_config_list, "node1:2,node2:*");
+  EXPECT_EQ(hints.tamis_realm_sizes, (std::vector<std::int64_t>{1024, 5, 2 << 20}));
   EXPECT_EQ(hints.tamis_pretend_nodes, 3);
 }
 
@@ -149,7 +151,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"romio_no_indep_rw", "enable"}, BadValue{"cb_config_list", ""},
                     BadValue{"cb_config_list", "a,,b"}, BadValue{"cb_config_list", "a:x"},
                     BadValue{"cb_config_list", ":1"}, BadValue{"cb_config_list", "*:0"},
-                    BadValue{"cb_config_list", "a:0,b:0"}, BadValue{"tamis_pretend_nodes", "1025"},
+                    BadValue{"cb_config_list", "a:0,b:0"}, BadValue{"cb_config_list", "n*:1"},
+                    BadValue{"tamis_realm_sizes", "0"}, BadValue{"tamis_realm_sizes", "4M,"},
+                    BadValue{"tamis_realm_sizes", ",4M"}, BadValue{"tamis_realm_sizes", "4M,x"},
+                    BadValue{"tamis_realms", "given"}, BadValue{"tamis_pretend_nodes", "1025"},
                     BadValue{"tamis_method", "nothing"}, BadValue{"tamis_method", "Sieve"}));
 
 Hints any_hints() {
@@ -161,6 +166,8 @@ Hints any_hints() {
   hints.romio_ds_write = *rc::gen::element(Switch::automatic, Switch::enable, Switch::disable);
   hints.tamis_method = *rc::gen::element<std::optional<Method>>(std::nullopt, Method::direct,
                                                                 Method::list, Method::sieve);
+  hints.tamis_realm_sizes = *rc::gen::container<std::vector<std::int64_t>>(
+      rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40));
   hints.romio_no_indep_rw = *rc::gen::arbitrary<bool>();
   hints.striping_unit = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
   hints.filesystem_type = *rc::gen::arbitrary<std::string>();

@@ -71,5 +71,32 @@ TEST(Spread, finds_the_offset_before_which_so_much_is_wanted) {
   }
 }
 
+TEST(Spread, tells_how_much_a_realm_has_exactly_where_bins_are_bytes) {
+  oracle::for_seeds(1000, [](std::uint64_t seed) {
+    std::mt19937_64 rng(seed);
+    const std::int64_t begin = draw(rng, 0, 100);
+    const std::int64_t bytes = draw(rng, 1, 16);
+    const Spread spread = Spread::of(Layout::contiguous(bytes, begin), 0, bytes);
+    const std::int64_t block = draw(rng, 1, 20);
+    const std::int64_t turn = block + draw(rng, 0, 20);
+    const Layout realm{*Dataloop::resized(0, turn, Dataloop::bytes(block)), draw(rng, 0, 60),
+                       draw(rng, 0, 1) == 0 ? Layout::kEndless : draw(rng, 1, 4)};
+    std::int64_t expected = 0;
+    for (std::int64_t byte = begin; byte < begin + bytes; ++byte)
+      expected += realm.position_of(byte + 1) - realm.position_of(byte);
+    ASSERT_EQ(spread.within(realm), expected);
+  });
+}
+
+TEST(Spread, gives_realms_that_tile_the_file_all_its_bytes) {
+  const Spread spread =
+      Spread::of({*Dataloop::resized(0, 4096, Dataloop::bytes(512)), 777, 1000}, 0, 512000);
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < 3; ++i)
+    sum += spread.within(
+        {*Dataloop::resized(0, 3 << 16, Dataloop::bytes(1 << 16)), i << 16, Layout::kEndless});
+  EXPECT_NEAR(static_cast<double>(sum), 512000, 3 * 32);
+}
+
 }  // namespace
 }  // namespace tamis

@@ -48,7 +48,7 @@ Survey survey_of(const Pattern& pattern, int ranks, int parts, const Hints& hint
                         .file = &file,
                         .bytes = pattern.bytes,
                         .error = {}};
-    const Survey one = survey_of(access, rank, true, hints, plain_disk());
+    const Survey one = survey_of(access, rank, News::view, hints, plain_disk());
     if (rank == 0)
       all = one;
     else
@@ -288,7 +288,7 @@ TEST(Survey, tells_every_obstacle_of_any_rank) {
   const Access access{
       .direction = Direction::write, .memory = &memory, .file = &file, .bytes = 4096, .error = {}};
   const auto obstacles = [&](Capabilities storage, const Hints& hints) {
-    return survey_of(access, 0, true, hints, storage).rewrite_obstacles;
+    return survey_of(access, 0, News::view, hints, storage).rewrite_obstacles;
   };
   Capabilities lockless = plain_disk();
   lockless.locks = false;
@@ -300,8 +300,8 @@ TEST(Survey, tells_every_obstacle_of_any_rank) {
   EXPECT_EQ(obstacles(lockless, {}), kNoLocks);
   EXPECT_EQ(obstacles(lockless, trusting), 0);
   EXPECT_EQ(obstacles(shared, {}), kOthersRewrite);
-  Survey all = survey_of(access, 0, true, {}, shared);
-  all.merge(survey_of(access, 1, true, {}, lockless));
+  Survey all = survey_of(access, 0, News::view, {}, shared);
+  all.merge(survey_of(access, 1, News::view, {}, lockless));
   EXPECT_EQ(all.rewrite_obstacles, kNoLocks | kOthersRewrite);
 }
 

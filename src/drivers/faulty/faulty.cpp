@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/attempt.hpp"
 #include "drivers/range_table.hpp"
 
 namespace tamis {
@@ -50,17 +51,10 @@ Status meet_plain(FaultInjector& injector, Verb verb) {
 }  // namespace
 
 FaultInjector::FaultInjector(FaultPlan plan)
-    : plan_(std::move(plan)), state_(plan_.seed), met_(plan_.faults.size()) {}
-
-/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-bool FaultInjector::draw(double probability) {
-  state_ += 0x9e3779b97f4a7c15ULL;
-  std::uint64_t word = state_;
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;
-  word ^= word >> 31;
-  return static_cast<double>(word >> 11) * 0x1p-53 < probability;
-}
+    : plan_(std::move(plan)),
+      faults_(plan_.seed),
+      seeds_(plan_.late ? plan_.late->seed : 0),
+      met_(plan_.faults.size()) {}
 
 std::optional<FaultInjector::Hit> FaultInjector::meet(Verb verb,
                                                       std::optional<Direction> direction) {
@@ -73,7 +67,7 @@ std::optional<FaultInjector::Hit> FaultInjector::meet(Verb verb,
     const std::uint64_t call = ++met_[i];
     bool fires = false;
     if (fault.nth == 0) {
-      fires = draw(fault.probability);
+      fires = faults_.draw(fault.probability);
     } else {
       fires = fault.lasting ? call >= fault.nth : call == fault.nth;
     }
@@ -90,6 +84,11 @@ void FaultInjector::note(const InjectedFault& injected) {
 std::vector<InjectedFault> FaultInjector::injected() const {
   const std::lock_guard guard(mutex_);
   return injected_;
+}
+
+std::uint64_t FaultInjector::draw_seed() {
+  const std::lock_guard guard(mutex_);
+  return seeds_.next();
 }
 
 FaultyDriver::FaultyDriver(std::unique_ptr<Driver> inside, FaultInjector& injector)
@@ -127,6 +126,17 @@ Outcome FaultyDriver::fail_transfer(Direction direction, std::span<const Transfe
                   .moved = outcome.bytes,
                   .status = outcome.status});
   return outcome;
+}
+
+Result<std::unique_ptr<TransferQueue>> FaultyDriver::queue(const QueueOptions& options) {
+  const std::optional<Lateness>& late = injector_.plan().late;
+  if (!late) return Driver::queue(options);
+  Lateness own = *late;
+  own.seed = injector_.draw_seed();
+  return attempt([&]() -> Result<std::unique_ptr<TransferQueue>> {
+    return std::unique_ptr<TransferQueue>(
+        std::make_unique<LateQueue>(*this, options.depth, options.bell, own));
+  });
 }
 
 Status FaultyDriver::sync() {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "drivers/driver.hpp"
+#include "drivers/faulty/chance.hpp"
+#include "drivers/faulty/late_queue.hpp"
 #include "drivers/verb.hpp"
 
 namespace tamis {
@@ -30,6 +32,8 @@ struct FaultPlan {
   std::vector<Fault> faults = {};  ///< the first that fires at a call wins
   bool refuse_locks = false;       ///< capabilities().locks is false, lock is unsupported
   bool refuse_read_back = false;   ///< capabilities().can_read_back is false, reads are refused
+  /// Queues have no threads and finish transfers late; each driver's queue in its own order.
+  std::optional<Lateness> late = std::nullopt;
 };
 
 /// What was done to the caller.
@@ -57,13 +61,14 @@ class FaultInjector {
   std::optional<Hit> meet(Verb verb, std::optional<Direction> direction = std::nullopt);
   void note(const InjectedFault& injected);
   std::vector<InjectedFault> injected() const;
+  /// A seed for one more queue.
+  std::uint64_t draw_seed();
 
  private:
-  bool draw(double probability);
-
   const FaultPlan plan_;
   mutable std::mutex mutex_;
-  std::uint64_t state_;
+  Chance faults_;  ///< which calls fail
+  Chance seeds_;
   std::vector<std::uint64_t> met_;  ///< per fault: calls it could have met
   std::vector<InjectedFault> injected_;
 };
@@ -78,6 +83,7 @@ class FaultyDriver : public Driver {
   const Capabilities& capabilities() const override { return capabilities_; }
   std::string filesystem() const override { return inside_->filesystem(); }
   Outcome transfer(Direction direction, std::span<const Transfer> batch) override;
+  Result<std::unique_ptr<TransferQueue>> queue(const QueueOptions& options) override;
   Status sync() override;
   Result<std::int64_t> size() override;
   Status resize(std::int64_t bytes) override;

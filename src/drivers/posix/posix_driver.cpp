@@ -11,6 +11,7 @@
 #include "base/checked.hpp"
 #include "drivers/posix/errors.hpp"
 #include "drivers/posix/mounts.hpp"
+#include "drivers/posix/ring_queue.hpp"
 
 namespace tamis {
 namespace {
@@ -177,6 +178,15 @@ ssize_t PosixDriver::move_once(Direction direction, std::int64_t offset,
   const int count = checked_cast<int>(pieces.size());
   return direction == Direction::write ? calls_.pwritev(file_.fd, pieces.data(), count, offset)
                                        : calls_.preadv(file_.fd, pieces.data(), count, offset);
+}
+
+// Containers often forbid io_uring, and a system may have it switched off.
+Result<std::unique_ptr<TransferQueue>> PosixDriver::queue(const QueueOptions& options) {
+  if (options.kind == QueueKind::ring) {
+    Result<std::unique_ptr<TransferQueue>> ring = RingQueue::make(calls_, *this, file_.fd, options);
+    if (ring.ok()) return ring;
+  }
+  return Driver::queue(options);
 }
 
 Status PosixDriver::sync() {

@@ -34,6 +34,7 @@ class PosixDriver : public Driver {
   const Capabilities& capabilities() const override { return file_.capabilities; }
   std::string filesystem() const override;
   Outcome transfer(Direction direction, std::span<const Transfer> batch) override;
+  Result<std::unique_ptr<TransferQueue>> queue(const QueueOptions& options) override;
   Status sync() override;
   Result<std::int64_t> size() override;
   Status resize(std::int64_t bytes) override;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -26,6 +27,9 @@ struct SystemCalls {
   off_t (*lseek)(int fd, off_t offset, int whence);
   int (*lock)(int fd, int command, struct flock* range);  ///< fcntl(2) with its lock commands
   int (*unlink)(const char* path);
+  int (*ring_setup)(unsigned entries, struct io_uring_params* params);  ///< io_uring_setup(2)
+  /// io_uring_enter(2)
+  int (*ring_enter)(int ring, unsigned to_submit, unsigned to_complete, unsigned flags);
 
   /// The system's own.
   static SystemCalls real();
