@@ -78,7 +78,7 @@ struct Bell {
 /// Only making a queue allocates.
 class TransferQueue {
  public:
-  /// Waits for what is under way. Happens before Driver::close().
+  /// Waits for what is under way. Nothing may be when the driver is closed.
   virtual ~TransferQueue() = default;
 
   virtual std::size_t depth() const = 0;

@@ -125,7 +125,7 @@ Outcome move_chunk(const Access& access, std::int64_t done, std::int64_t bytes, 
 /// As large as the hint allows, and no larger than what can be of use; powers of two, so that
 /// accesses of different sizes use one buffer again.
 std::int64_t buffer_bytes(const Access& access, std::int64_t useful, const Means& means) {
-  const std::int64_t most = own_window(access.direction, means.hints, means.driver.capabilities());
+  const std::int64_t most = own_window(access.direction, means.hints, means.storage);
   if (useful > most / 2) return most;
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(useful)));
 }

@@ -13,7 +13,8 @@ struct Means {
   Driver& driver;
   Scratch& scratch;
   const Hints& hints;
-  bool locked = false;  ///< the caller holds a lock over the whole access already
+  const Capabilities& storage;  ///< as the plan knows it
+  bool locked = false;          ///< the caller holds a lock over the whole access already
   Account account = {};
 };
 

@@ -72,7 +72,7 @@ Outcome Engine::move_own(const Access& access, Account account) {
   const Choice choice = choose_method(access.direction, shape, plan_.hints, plan_.storage);
   account.went(Route::alone, choice.method);
   if (recorder_ != nullptr) tell_method(access.direction, shape, account);
-  const Means means{driver_, scratch_, plan_.hints, plan_.atomic, account};
+  const Means means{driver_, scratch_, plan_.hints, plan_.storage, plan_.atomic, account};
   try {
     if (plan_.atomic) return move_atomically(access, choice.method, means);
     if (access.direction == Direction::write) return move_guarded(access, choice.method, means);

@@ -168,7 +168,7 @@ Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, cons
   account.holds(memory_held(run));
   Status ready = co_await announce(access, survey, views, account);
   std::optional<RangeLock> lock;
-  const bool locks = run.declares() && plan_.hints.tamis_locks != Switch::disable;
+  const bool locks = run.rewrites() && plan_.hints.tamis_locks != Switch::disable;
   // Threads of the same ranks may write plainly meanwhile: they are told, as by any siever.
   std::optional<WriteGate::Sieving> sieving;
   if (locks && team_.seat_of(team_.rank()) == 0)

@@ -43,8 +43,10 @@ struct Exchange::Run {
   Extent span{};              ///< of this rank's bytes in the file
 
   bool write() const { return access.direction == Direction::write; }
-  /// Ranks have to say beforehand what they will put into a window, since there may be holes.
-  bool declares() const { return write() && !strategy.tiled; }
+  /// There may be holes, so windows may be read first and written back.
+  bool rewrites() const { return write() && !strategy.tiled; }
+  /// Ranks have to say beforehand what they have in a window.
+  bool declares() const { return rewrites() || strategy.sparse; }
   std::int64_t rounds() const { return strategy.realms.rounds(plan.window_bytes); }
   Window window(int realm, std::int64_t round) const {
     return strategy.realms.window(realm, round, plan.window_bytes);
@@ -155,7 +157,7 @@ class Exchange::Server {
   Task<bool> receive_far(const WindowUse& use, const Window& window);
   Task<bool> send_far(const WindowUse& use, const Window& window);
   std::span<std::byte> message(std::size_t number, const Parcel& parcel) const;
-  /// The part of a window in flight that ranks put something into.
+  /// The part of a window in flight that ranks put something into, or want something of.
   Window& touched(std::int64_t round) {
     return touched_[static_cast<std::size_t>(round % kWindowsInFlight)];
   }

@@ -47,12 +47,13 @@ Task<bool> Exchange::Server::prepare(std::int64_t round) {
     coverage.add(declared_far(window));
     touched(round) = touched_by(coverage, window);
     const Window& part = touched(round);
-    holed(round) = coverage != cover(layout_, part.first, part.bytes);
+    holed(round) = run_.write() && coverage != cover(layout_, part.first, part.bytes);
   }
+  const Window& part = touched(round);
   const bool fills = !run_.write() || holed(round);
-  if (fills && touched(round).first < good_until_)
-    flight(round).begin(means(round), Direction::read, layout_, touched(round),
-                        use.memory + (touched(round).first - window.first));
+  if (fills && !part.empty() && part.first < good_until_)
+    flight(round).begin(means(round), Direction::read, layout_, part,
+                        use.memory + (part.first - window.first));
   else
     flight(round).clear();
   co_return true;
@@ -66,11 +67,13 @@ Task<bool> Exchange::Server::open(std::int64_t round) {
   const WindowUse use = run_.staging.use(realm_, run_.staging.uses(realm_) + round);
   co_await until([&] { return flight(round).settle(means(round)); });
   const Outcome& got = flight(round).outcome();
+  const Window& part = touched(round);
   if (run_.write()) {
-    if (holed(round)) complete_prefill(use, window, touched(round), got);
+    if (holed(round)) complete_prefill(use, window, part, got);
   } else {
-    if (window.first < good_until_) note(got, window);
-    use.state->valid_until.store(window.first + got.bytes);
+    if (part.first < good_until_) note(got, part);
+    const bool all = got.bytes >= part.bytes;
+    use.state->valid_until.store(all ? window.end() : part.first + got.bytes);
   }
   flight(round).clear();
   use.state->opened.fetch_add(1);
@@ -100,7 +103,7 @@ Task<bool> Exchange::Server::settle(std::int64_t round) {
   co_return true;
 }
 
-/// From the first to the last byte that ranks put into the window.
+/// From the first to the last byte of the window that ranks have something to do with.
 Window Exchange::Server::touched_by(const Coverage& coverage, const Window& window) const {
   if (coverage.bytes == 0) return {window.first, 0};
   const std::int64_t first = layout_.position_of(coverage.first);
@@ -132,7 +135,7 @@ void Exchange::Server::store(std::int64_t round, const WindowUse& use, const Win
   if (part.empty() || part.first >= good_until_) return;
   std::byte* const memory = use.memory + (part.first - window.first);
   // Where windows are rewritten the region is locked already.
-  if (!run_.plan.lock_plain_writes || run_.declares()) {
+  if (!run_.plan.lock_plain_writes || run_.rewrites()) {
     flight(round).begin(means(round), Direction::write, layout_, part, memory);
     return;
   }

@@ -45,7 +45,7 @@ Task<bool> Exchange::Shipper::ship() {
 }
 
 void Exchange::Shipper::declare(int realm, std::int64_t round) {
-  if (!run_.declares() || round >= run_.rounds()) return;
+  if (!run_.declares()) return;
   const Window window = run_.window(realm, round);
   const int owner = run_.owner(realm);
   if (window.empty() || !run_.team.beside_me(owner)) return;

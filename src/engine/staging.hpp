@@ -20,7 +20,7 @@ struct alignas(64) WindowState {
   std::atomic<std::uint32_t> declared;    ///< ranks that have said what they will put in next
   std::atomic<std::uint32_t> opened;      ///< uses the aggregator has opened for the ranks
   std::atomic<std::uint32_t> arrived;     ///< ranks that are done with it, summed over uses
-  std::atomic<std::int64_t> valid_until;  ///< reads: bytes of the file before this offset are there
+  std::atomic<std::int64_t> valid_until;  ///< reads: what lies before it in the realm is there
   // What the ranks declared for the coming use:
   std::atomic<std::int64_t> bytes;
   std::atomic<std::uint64_t> balance;  ///< a Residue

@@ -140,7 +140,8 @@ Task<Status> Views::collect(Team& team, bool with_loops) {
     const auto message = std::span(heard_).first(ranks.size() * sizeof(Range));
     Ticket ticket = comm.receive(ranks.front(), kTagAnnounce, message);
     co_await until([&] { return comm.done(ticket); });
-    if (!comm.health().ok()) co_return comm.health();  // so what it says means nothing
+    status.keep_first(comm.health());
+    if (!comm.health().ok()) continue;  // so what it says means nothing; others must be heard still
     for (std::size_t seat = 0; with_loops && seat < ranks.size(); ++seat) {
       const Range range = Range::read(heard_, seat);
       std::size_t like = 0;
@@ -235,10 +236,12 @@ Task<Status> Views::announce(Team& team, const std::vector<std::int32_t>& aggreg
   if (news == News::nothing) co_return Status{};
   const Description nothing;
   const Status status = co_await exchange(team, aggregators, nothing, account);
-  // What goes wrong here is the message layer's: the access tells of it.
-  static_cast<void>(status);
-  own_range(access).write(told_);
-  co_return Status{};
+  // What goes wrong here is the message layer's. Nobody may go on with what somebody did not hear.
+  Verdict verdict{.worst = status.travelling(team.rank())};
+  verdict = co_await team.agree(verdict);
+  if (verdict.worst.ok()) own_range(access).write(told_);
+  if (!verdict.worst.ok()) announced_ = 0;
+  co_return status.ok() ? verdict.worst : status;
 }
 
 }  // namespace tamis

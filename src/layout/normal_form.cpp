@@ -1,3 +1,4 @@
+#include <limits>
 #include <utility>
 
 #include "layout/loop_node.hpp"
@@ -49,6 +50,29 @@ class ListFacts {
   std::int64_t end_ = 0;
 };
 
+/// Facts of the same shape at each of some offsets, of which the first is 0: the same as ListFacts
+/// of them, in a few steps for each.
+LoopFacts equal_facts(const std::vector<std::int64_t>& offsets, const LoopFacts& child,
+                      Arithmetic& math) {
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+  __int128 least_gap = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    lowest = std::min(lowest, offsets[i]);
+    highest = std::max(highest, offsets[i]);
+    least_gap = std::min(least_gap, static_cast<__int128>(offsets[i]) - offsets[i - 1]);
+  }
+  const auto count = static_cast<std::int64_t>(offsets.size());
+  return {.size = math.mul(count, child.size),
+          .true_lb = math.add(lowest, child.true_lb),
+          .true_ub = math.add(highest, child.true_ub),
+          .last_start = math.add(offsets.back(), child.last_start),
+          .blocks = math.mul(count, child.blocks),
+          .depth = child.depth + 1,
+          .ordered = child.ordered && least_gap >= child.true_ub,
+          .monotonic = child.monotonic && least_gap >= child.last_start};
+}
+
 /// Makes offsets relative to the first one, which is returned.
 std::int64_t rebase(std::vector<std::int64_t>& offsets, Arithmetic& math) {
   const std::int64_t first = offsets.front();
@@ -67,8 +91,7 @@ bool constant_stride(const std::vector<std::int64_t>& offsets) {
 Placed equal_list(std::vector<std::int64_t> offsets, const Shape& child, Arithmetic& math) {
   const std::int64_t first = rebase(offsets, math);
   if (offsets.size() == 1) return {first, child};
-  ListFacts facts;
-  for (const std::int64_t offset : offsets) facts.add(offset, child.facts(), math);
+  const LoopFacts facts = equal_facts(offsets, child.facts(), math);
   if (!math.ok()) return {};
   if (constant_stride(offsets)) {
     const auto count = static_cast<std::int64_t>(offsets.size());
@@ -76,7 +99,7 @@ Placed equal_list(std::vector<std::int64_t> offsets, const Shape& child, Arithme
   }
   Dataloop::Node node;
   node.kind = LoopKind::blockindexed;
-  node.facts = facts.total();
+  node.facts = facts;
   node.count = static_cast<std::int64_t>(offsets.size());
   node.block = child.size;
   node.child = child.node;

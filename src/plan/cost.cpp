@@ -25,7 +25,7 @@ double window_ns(Direction direction, const Capabilities& storage) {
 }
 
 double windows_of(std::int64_t bytes, std::int64_t window) {
-  const std::int64_t windows = (bytes + window - 1) / std::max<std::int64_t>(window, 1);
+  const std::int64_t windows = (bytes - 1) / std::max<std::int64_t>(window, 1) + 1;
   return static_cast<double>(windows);
 }
 

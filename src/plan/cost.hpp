@@ -59,9 +59,9 @@ std::int64_t own_window(Direction direction, const Hints& hints, const Capabilit
 Switch sieve_wish(Direction direction, const Hints& hints);
 
 /// The way a hint asks for where it is possible, else the cheapest one for a rank to move its own
-/// bytes: pure arithmetic on shape, hints and what the
-/// driver says of itself. Large holes make sieving dearer than single transfers (the BTIO case of
-/// Thakur, Gropp, Lusk 1999), small ones the other way round.
+/// bytes: pure arithmetic on shape, hints and what the driver says of itself. Large holes make
+/// sieving dearer than single transfers (the BTIO case of Thakur, Gropp, Lusk 1999), small ones the
+/// other way round.
 Choice choose_method(Direction direction, const Shape& shape, const Hints& hints,
                      const Capabilities& storage);
 

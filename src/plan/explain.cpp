@@ -199,6 +199,10 @@ void add_two_phase(std::string& text, const Survey& survey, const Circumstances&
                                realms.count() == 1 ? "" : " for each aggregator",
                                windows == 1 ? "" : ", two of them in flight at a time"));
   if (write) add_detail(text, holes_text(c, strategy));
+  if (strategy.sparse)
+    add_detail(text,
+               "most of it nobody wants: a window is read from the first to the last byte "
+               "wanted in it");
 }
 
 std::string refused_text(const Survey& survey, const Circumstances& c, const Strategy& strategy) {

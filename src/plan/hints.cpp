@@ -213,9 +213,11 @@ constexpr std::array kTable = {
               "romio_ds_*, and taken as automatic where it is impossible.",
               &set_choice<&Hints::tamis_method, kMethods>, &print_choice<&Hints::tamis_method>},
     bytes_hint<&Hints::ind_rd_buffer_size, 1>(
-        "ind_rd_buffer_size", "4194304", "Window of an independent sieving or gathering read."),
+        "ind_rd_buffer_size", "4194304",
+        "Most bytes of a window of an independent sieving or gathering read."),
     bytes_hint<&Hints::ind_wr_buffer_size, 1>(
-        "ind_wr_buffer_size", "524288", "Window of an independent sieving or gathering write."),
+        "ind_wr_buffer_size", "524288",
+        "Most bytes of a window of an independent sieving or gathering write."),
     HintEntry{
         "tamis_realms", "automatic", "automatic | even | balanced | cyclic | persistent",
         "How a collective access deals the file out to the aggregators: in equal parts, in parts "
@@ -247,8 +249,7 @@ constexpr std::array kTable = {
     HintEntry{
         "tamis_async", "automatic", "automatic | disable | enable | io_uring",
         "Whether an aggregator's transfers go on beside its other work, in a thread or in the "
-        "kernel's queue; automatic: in a thread where the storage is slower than memory or "
-        "every aggregator finds an idle core.",
+        "kernel's queue; automatic: in a thread where the storage is slower than memory.",
         &set_choice<&Hints::tamis_async, kAsyncKinds>, &print_choice<&Hints::tamis_async>},
     switch_hint<&Hints::tamis_locks>(
         "tamis_locks", "Whether read-modify-write windows hold a byte-range lock on the file."),

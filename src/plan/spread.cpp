@@ -11,13 +11,17 @@ Spread Spread::of(const Layout& file, std::int64_t first, std::int64_t n) {
   const Extent span = file.span_of(first, n);
   spread.hold(span.offset, span.end());
   std::int64_t before = first;
-  for (std::size_t bin = 0; bin < kBins && before < first + n; ++bin) {
+  for (std::size_t bin = 0; bin < spread.bins() && before < first + n; ++bin) {
     const bool last = spread.end_of(bin) >= span.end();
     const std::int64_t upto = last ? first + n : file.position_of(spread.end_of(bin));
     spread.bytes_[bin] = upto - before;
     before = upto;
   }
   return spread;
+}
+
+std::size_t Spread::bins() const {
+  return empty() ? 0 : static_cast<std::size_t>(bin_of(last_ - 1) - bin_of(first_)) + 1;
 }
 
 std::int64_t Spread::begin_of(std::size_t bin) const {
@@ -42,7 +46,7 @@ void Spread::hold(std::int64_t first, std::int64_t last) {
   while (bin_of(last_ - 1) - bin_of(first_) > kLast) ++log2_width_;
   bytes_.fill(0);
   if (old.empty()) return;
-  for (std::size_t bin = 0; bin < kBins && old.begin_of(bin) < old.last_; ++bin) {
+  for (std::size_t bin = 0; bin < old.bins(); ++bin) {
     const std::int64_t place = bin_of(old.begin_of(bin)) - bin_of(first_);
     bytes_[static_cast<std::size_t>(place)] += old.bytes_[bin];
   }
@@ -62,7 +66,7 @@ std::int64_t Spread::total() const {
 
 std::int64_t Spread::before(std::int64_t offset) const {
   std::int64_t sum = 0;
-  for (std::size_t bin = 0; bin < kBins && begin_of(bin) < std::min(offset, last_); ++bin) {
+  for (std::size_t bin = 0; bin < bins() && begin_of(bin) < offset; ++bin) {
     const std::int64_t width = end_of(bin) - begin_of(bin);
     const std::int64_t part = std::min(offset, end_of(bin)) - begin_of(bin);
     sum += static_cast<std::int64_t>(static_cast<__int128>(bytes_[bin]) * part / width);
@@ -76,10 +80,9 @@ std::int64_t Spread::within(const Layout& realm) const {
   const std::int64_t end =
       realm.repeat == Layout::kEndless ? last_ : realm.offset_of(realm.size() - 1) + 1;
   const std::int64_t bins_before = bin_of(begin) - bin_of(first_);
-  if (bins_before >= static_cast<std::int64_t>(kBins)) return 0;
   std::int64_t sum = 0;
-  for (auto bin = static_cast<std::size_t>(bins_before);
-       bin < kBins && begin_of(bin) < std::min(end, last_); ++bin) {
+  for (auto bin = static_cast<std::size_t>(bins_before); bin < bins() && begin_of(bin) < end;
+       ++bin) {
     const std::int64_t part = realm.position_of(end_of(bin)) - realm.position_of(begin_of(bin));
     const std::int64_t width = end_of(bin) - begin_of(bin);
     sum += static_cast<std::int64_t>(static_cast<__int128>(bytes_[bin]) * part / width);
@@ -88,8 +91,8 @@ std::int64_t Spread::within(const Layout& realm) const {
 }
 
 std::int64_t Spread::offset_after(std::int64_t bytes) const {
-  for (std::size_t bin = 0; bin < kBins; ++bin) {
-    if (bytes <= bytes_[bin] || end_of(bin) == last_) {
+  for (std::size_t bin = 0; bin < bins(); ++bin) {
+    if (bytes <= bytes_[bin] || bin + 1 == bins()) {
       const std::int64_t width = end_of(bin) - begin_of(bin);
       const std::int64_t all = std::max<std::int64_t>(bytes_[bin], 1);
       const auto part = static_cast<__int128>(width) * std::min(bytes, all) / all;

@@ -31,6 +31,7 @@ class Spread {
 
  private:
   std::int64_t bin_of(std::int64_t offset) const { return offset >> log2_width_; }
+  std::size_t bins() const;  ///< in use
   std::int64_t begin_of(std::size_t bin) const;
   std::int64_t end_of(std::size_t bin) const;
   /// Makes bins that hold [first, last), and puts what is there into them.

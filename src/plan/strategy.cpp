@@ -162,6 +162,7 @@ Strategy decide(const Survey& survey, const Circumstances& c) {
   if (strategy.reason != nullptr) return strategy;
 
   strategy.tiled = write && survey.coverage.tiles(survey.region());
+  strategy.sparse = !write && survey.coverage.bytes < survey.region().length / 2;
   weigh_two_phase(survey, c, strategy);
   if (wish == Switch::disable) {
     strategy.reason = "collective buffering is disabled by hint";

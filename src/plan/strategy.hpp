@@ -41,6 +41,9 @@ struct Strategy {
   FileRealms realms;
   /// Writes: the union of all pieces is known to have no hole, so no window needs reading first.
   bool tiled = false;
+  /// Reads: much of the region is wanted by nobody, so of a window only what lies between the first
+  /// and the last byte wanted is read; ranks say beforehand what they want.
+  bool sparse = false;
   double alone_ns = 0;      ///< estimate for Route::alone
   double two_phase_ns = 0;  ///< estimate for Route::two_phase
   const char* reason = "";

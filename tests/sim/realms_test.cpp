@@ -179,6 +179,43 @@ TEST(Realms, that_are_wrong_are_told_to_a_rank_that_is_alone) {
   EXPECT_EQ(crew.all<Outcome>(write)[0].bytes, 10);
 }
 
+TEST(Realms, are_not_read_where_nobody_wants_anything) {
+  for (const std::vector<std::int64_t>& nodes : {kFour, {0, 0, 0, 0}}) {
+    Crew crew(nodes);
+    std::vector<std::byte> there(64 << 10, std::byte{99});
+    for (std::size_t i = 0; i < 4; ++i) there[10000 * (i + 1)] = static_cast<std::byte>(i + 1);
+    crew.store(there);
+    expect_all(crew.open(kReadWrite, {{"romio_cb_read", "enable"},
+                                      {"cb_buffer_size", "8192"},
+                                      {"tamis_counters", "enable"}}),
+               Errc::ok);
+    // A rank wants a byte and the fifth one after it, each in a window of its own.
+    std::vector<std::vector<std::byte>> bytes(4, filled(2, 0));
+    const auto wanted = [](int rank) {
+      View view;
+      view.layout = in_turn(10000 * (rank + 1), 1, 5);
+      return view;
+    };
+    expect_all(crew.each([&](File& f, int rank) { return f.set_view(wanted(rank), {}, {}); }),
+               Errc::ok);
+    const auto outcomes = crew.all<Outcome>([&](File& file, int rank) {
+      return file.access_all(request_at(Direction::read, 0, bytes[static_cast<std::size_t>(rank)]));
+    });
+    std::int64_t read = 0;
+    for (int rank = 0; rank < 4; ++rank) {
+      const auto& own = bytes[static_cast<std::size_t>(rank)];
+      EXPECT_EQ(outcomes[static_cast<std::size_t>(rank)].bytes, 2);
+      EXPECT_EQ(own[0], static_cast<std::byte>(rank + 1));
+      EXPECT_EQ(own[1], std::byte{99});
+      for (const auto& [way, tally] : crew.file(rank).recorder()->ways()) {
+        EXPECT_EQ(way.route, Route::two_phase);
+        read += tally.bytes_read;
+      }
+    }
+    EXPECT_EQ(read, 4 * 6);
+  }
+}
+
 /// Who writes which bytes, as the storage sees it: per rank the sum.
 std::vector<std::int64_t> written_by(Crew& crew) {
   std::vector<std::int64_t> sums;

@@ -188,7 +188,8 @@ TEST(GivenRealms, are_followed_or_refused_whatever_the_route) {
   const Layout even{every_other, 0, Layout::kEndless};
   const Layout odd{every_other, 100, Layout::kEndless};
   const Layout behind{every_other, 700, Layout::kEndless};
-  const Strategy good = decide(two_ranks(), under({odd, even}, Switch::enable));
+  const Circumstances followed = under({odd, even}, Switch::enable);
+  const Strategy good = decide(two_ranks(), followed);
   EXPECT_TRUE(good.error.ok());
   EXPECT_EQ(good.route, Route::two_phase);
   EXPECT_EQ(good.realms.kind(), RealmKind::given);

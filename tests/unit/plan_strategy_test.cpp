@@ -237,6 +237,13 @@ TEST(Strategy, windows_of_a_nearly_empty_region_are_refused_even_to_a_hint) {
   }
 }
 
+TEST(Strategy, reads_of_little_of_a_region_ask_what_is_wanted) {
+  const Circumstances c = circumstances(4);
+  EXPECT_TRUE(decide(survey_of({Direction::read, 8, 0, 4096}, 4, 10), c).sparse);
+  EXPECT_FALSE(decide(survey_of({Direction::read, 8, 0, 4096}, 4, 5), c).sparse);
+  EXPECT_FALSE(decide(survey_of({Direction::write, 8, 0, 4096}, 4, 10), c).sparse);
+}
+
 TEST(Strategy, two_phase_is_refused_with_a_reason) {
   Hints hints;
   hints.romio_cb_write = Switch::enable;
