@@ -23,8 +23,8 @@ struct Views::Range {
   std::int64_t repeat = 0;
   std::int64_t loop_bytes = 0;  ///< of the encoded dataloop
   std::int64_t loop_print = 0;  ///< its fingerprint: ranks with the same one ship it once
-  std::int64_t reserved = 0;
 
+  bool operator==(const Range&) const = default;
   bool same_loop(const Range& other) const {
     return loop_bytes == other.loop_bytes && loop_print == other.loop_print;
   }
@@ -60,10 +60,7 @@ News Views::propose(Team& team, const Access& access) {
   const Range range = own_range(access);
   range.write(team.note(team.seat_of(team.rank())));
   if (version_ != announced_) return News::view;
-  const Range told = Range::read(told_);
-  const bool known = range.first == told.first && range.bytes == told.bytes &&
-                     range.displacement == told.displacement && range.repeat == told.repeat;
-  return known ? News::nothing : News::range;
+  return range == Range::read(told_) ? News::nothing : News::range;
 }
 
 Task<Status> Views::prepare(Team& team, const std::vector<std::int32_t>& aggregators) {
@@ -118,7 +115,7 @@ Task<Status> Views::hear_loop(Comm& comm, int rank, std::int64_t bytes, Dataloop
 }
 
 /// Takes over the ranges of a node's ranks.
-Status Views::remember(RemoteNode& node) {
+void Views::remember(RemoteNode& node) {
   for (std::size_t seat = 0; seat < node.ranks.size(); ++seat) {
     const Range range = Range::read(heard_, seat);
     RemoteAccess& remote = node.ranks[seat];
@@ -128,7 +125,6 @@ Status Views::remember(RemoteNode& node) {
     remote.file.repeat = range.repeat;
     remote.span = range.bytes > 0 ? remote.file.span_of(range.first, range.bytes) : Extent{};
   }
-  return {};
 }
 
 // Node after node, rank after rank: what is under way does not grow with their number.
@@ -152,7 +148,7 @@ Task<Status> Views::collect(Team& team, bool with_loops) {
       else
         node.ranks[seat].file.loop = node.ranks[like].file.loop;
     }
-    if (status.ok()) status = remember(node);
+    if (status.ok()) remember(node);
   }
   co_return status;
 }

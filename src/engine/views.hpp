@@ -64,7 +64,7 @@ class Views {
                     const Description& mine, const Account& account);
   Task<Status> collect(Team& team, bool with_loops);
   Task<Status> hear_loop(Comm& comm, int rank, std::int64_t bytes, Dataloop& loop);
-  Status remember(RemoteNode& node);
+  void remember(RemoteNode& node);
   Range own_range(const Access& access) const;
 
   // Descriptions travel in pieces, so that an owner without memory for one can receive it all the

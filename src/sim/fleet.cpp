@@ -24,22 +24,8 @@ void divide(Posted& sum, std::int64_t by) {
 
 }  // namespace
 
-class Fleet::OneFile : public StorageTable {
- public:
-  explicit OneFile(Storage& storage) : storage_(storage) {}
-  Result<Storage*> find(const std::string& name, std::string& path) override {
-    path = name;
-    return &storage_;
-  }
-
- private:
-  Storage& storage_;
-};
-
 Fleet::Fleet(const Machine& machine, int ranks)
-    : world_(ranks, machine),
-      storage_(world_, machine.disks),
-      table_(std::make_unique<OneFile>(storage_)) {}
+    : world_(ranks, machine), storage_(world_, machine.disks), table_(storage_) {}
 
 Fleet::~Fleet() = default;
 
@@ -95,7 +81,7 @@ Cost Fleet::open(const std::vector<HintText>& hints) {
     const Acting acting(rank);
     OpenRequest request{.name = "counted", .amode = kReadWrite | kCreate, .hints = {}, .error = {}};
     if (rank == 0) request.hints = hints;
-    tasks.push_back(File::open(world_.comm(rank), std::move(request), *table_));
+    tasks.push_back(File::open(world_.comm(rank), std::move(request), table_));
   }
   std::vector<Result<std::unique_ptr<File>>> results;
   bool ok = world_.run(std::move(tasks), results);

@@ -9,6 +9,7 @@
 #include "sim/clocked_world.hpp"
 #include "sim/counted_storage.hpp"
 #include "sim/machine.hpp"
+#include "sim/one_storage.hpp"
 #include "sim/workloads.hpp"
 
 namespace tamis::sim {
@@ -45,7 +46,6 @@ class Fleet {
   Cost close();
 
  private:
-  class OneFile;
   template <typename T>
   Cost all(const std::function<Task<T>(File&, int rank)>& call, std::vector<T>& results);
   Cost cost(bool ok) const;
@@ -53,7 +53,7 @@ class Fleet {
 
   ClockedWorld world_;
   CountedStorage storage_;
-  std::unique_ptr<StorageTable> table_;
+  OneStorage table_;
   std::vector<std::byte> buffer_;  // of all ranks: what is in it matters to nobody
   std::vector<std::unique_ptr<File>> files_;
 };

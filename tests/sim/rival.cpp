@@ -2,35 +2,25 @@
 
 #include <utility>
 
+#include "unit/driver_passing.hpp"
+
 namespace tamis::sim {
 namespace {
 
-class RivalledDriver : public Driver {
+class RivalledDriver : public test::PassingDriver {
  public:
   RivalledDriver(std::unique_ptr<Driver> inside, Striker& striker, int& open_drivers)
-      : inside_(std::move(inside)), striker_(striker), open_drivers_(open_drivers) {
+      : PassingDriver(std::move(inside)), striker_(striker), open_drivers_(open_drivers) {
     ++open_drivers_;
   }
   ~RivalledDriver() override { --open_drivers_; }
 
-  const Capabilities& capabilities() const override { return inside_->capabilities(); }
-  std::string filesystem() const override { return inside_->filesystem(); }
   Outcome transfer(Direction direction, std::span<const Transfer> batch) override {
     if (direction == Direction::write) strike(batch);
     const Outcome outcome = inside_->transfer(direction, batch);
     if (direction == Direction::read) strike(batch);
     return outcome;
   }
-  Status sync() override { return inside_->sync(); }
-  Result<std::int64_t> size() override { return inside_->size(); }
-  Status resize(std::int64_t bytes) override { return inside_->resize(bytes); }
-  Status preallocate(std::int64_t bytes) override { return inside_->preallocate(bytes); }
-  Status lock(const Extent& range, LockKind kind) override { return inside_->lock(range, kind); }
-  Result<bool> try_lock(const Extent& range, LockKind kind) override {
-    return inside_->try_lock(range, kind);
-  }
-  Status unlock(const Extent& range) override { return inside_->unlock(range); }
-  Status close() override { return inside_->close(); }
 
  private:
   void strike(std::span<const Transfer> batch) {
@@ -38,7 +28,6 @@ class RivalledDriver : public Driver {
     striker_.strike(between(batch.front().file.offset, batch.back().file.end()));
   }
 
-  std::unique_ptr<Driver> inside_;
   Striker& striker_;
   int& open_drivers_;
 };
