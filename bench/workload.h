@@ -55,6 +55,7 @@ struct Workload {
   const char *name, *paper, *sentence;
   const Parameter* parameters; /* ends with one that has no name */
   bool overlaps;               /* ranks share bytes: MPI allows only reading then */
+  bool closes;                 /* a write takes until the file is closed, not until the last call */
   void (*plan)(Shape* shape);
   Place (*place)(const Shape* shape, int64_t step, int64_t index);
   Types (*types)(const Shape* shape, int64_t step);

@@ -87,6 +87,14 @@ static MPI_File open_file(const Job* job, int level, bool write) {
   return file;
 }
 
+/* The seconds that are to be counted: an MPI-IO may keep bytes back until then. */
+static double close_file(const Job* job, Way* way) {
+  const double begin = gate_meet(job->gate);
+  check_mpi(MPI_File_close(&way->file), "close");
+  const double seconds = gate_meet(job->gate) - begin;
+  return way->write && job->shape.workload->closes ? seconds : 0;
+}
+
 double move_all(Job* job, const Turn* turn) {
   const int level = turn->series->level;
   Way way = {open_file(job, level, turn->write), turn->write, level == 1 || level == 3};
@@ -113,7 +121,7 @@ double move_all(Job* job, const Turn* turn) {
     seconds += gate_meet(job->gate) - begin;
     check_buffer(job, turn);
   }
-  if (level != level_posix) check_mpi(MPI_File_close(&way.file), "close");
+  if (level != level_posix) seconds += close_file(job, &way);
   if (level >= 2) free_types(&types);
   MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return seconds;

@@ -272,8 +272,8 @@ static Types timesteps_types(const Shape* shape, int64_t step) {
 }
 
 static const Parameter timesteps_parameters[] = {
-    {"points", NULL, 512, 2048, 1, 100000000, 1, "data points, each with all its time steps"},
-    {"steps", NULL, 8, 32, 1, 100000, 0, "time steps, a call and a view for each"},
+    {"points", NULL, 256, 2048, 1, 100000000, 1, "data points, each with all its time steps"},
+    {"steps", NULL, 32, 32, 1, 100000, 0, "time steps, a call and a view for each"},
     {"elements", NULL, 100, 100, 1, 1000000, 0, "elements of a data point, the ranks' in turn"},
     {"size", NULL, 32, 32, 1, 1 << 20, 0, "bytes of an element"},
     {0},
@@ -283,6 +283,7 @@ const Workload workload_timesteps = {
     .paper = "001, figures 6 and 7",
     .sentence = "Each time step goes into its slot of every data point: many small sparse calls.",
     .parameters = timesteps_parameters,
+    .closes = true,
     .plan = plan_timesteps,
     .place = timesteps_place,
     .types = timesteps_types,

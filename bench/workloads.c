@@ -145,7 +145,7 @@ static const char* read_plan(Plan* plan, const Shape* shape, int argc, char** ar
       .write = strstr(ops, "write") != NULL && !shape->workload->overlaps,
       .read = strstr(ops, "read") != NULL,
       .reps = option_number(argc, argv, "--reps", 3),
-      .budget = (double)option_number(argc, argv, "--budget", 6),
+      .budget = strtod(option_text(argc, argv, "--budget", "6"), NULL),
       .calls = option_number(argc, argv, "--calls", 0),
       .levels = parse_levels(option_text(argc, argv, "--levels", "p,0,1,2,3"), series),
   };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,23 @@ Layout scattered(std::int64_t block, std::int64_t stride, std::int64_t count) {
   return {Dataloop::blockindexed(1, offsets, Dataloop::bytes(block)).value(), 0, 1};
 }
 
+/// The same blocks in random order, as memory may have them.
+Layout shuffled(std::int64_t block, std::int64_t stride, std::int64_t count) {
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = 0; i < count; ++i) offsets.push_back(i * stride);
+  std::shuffle(offsets.begin(), offsets.end(), std::mt19937_64(1));
+  return {Dataloop::blockindexed(1, offsets, Dataloop::bytes(block)).value(), 0, 1};
+}
+
+/// Part of the names of what is measured; all where it is empty.
+std::string only;
+
 void measure(const std::string& name, const Layout& layout, std::int64_t bytes) {
+  if (name.find(only) == std::string::npos) return;
   const Layout plain = Layout::contiguous(Layout::kEndless);
-  std::vector<std::byte> far(static_cast<std::size_t>(layout.offset_of(bytes - 1)) + 1);
+  const std::int64_t end =
+      layout.is_ordered() ? layout.offset_of(bytes - 1) + 1 : layout.loop.true_ub();
+  std::vector<std::byte> far(static_cast<std::size_t>(end));
   std::vector<std::byte> far_too(far.size());
   std::vector<std::byte> near(static_cast<std::size_t>(bytes));
   const auto copy = [bytes](const Layout& to, std::vector<std::byte>& target, const Layout& from,
@@ -72,8 +87,7 @@ void measure(const std::string& name, const Layout& layout, std::int64_t bytes) 
   };
   std::uint64_t sum = 0;
   const double covered = gigabytes_per_second(bytes, [&] {
-    Cursor cursor(layout);
-    sum += tamis::cover(cursor, bytes).balance;
+    if (layout.is_ordered()) sum += tamis::cover(layout, 0, bytes).balance.value();
   });
   fmt::print("{:<34}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{}\n", name, copy(plain, near, layout, far),
              copy(layout, far, plain, near), copy(layout, far_too, layout, far), covered,
@@ -82,7 +96,8 @@ void measure(const std::string& name, const Layout& layout, std::int64_t bytes) 
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  only = argc > 1 ? argv[1] : "";
   for (const std::int64_t bytes : {std::int64_t{32} << 10, std::int64_t{1} << 20}) {
     fmt::print("payload of {} KiB, GB/s            gather  scatter  strided    cover\n",
                bytes >> 10);
@@ -94,5 +109,7 @@ int main() {
     measure("8 B every 16, 4 at a time", planes(8, 16, 4), bytes);
     measure("8 B every 16, 64 at a time", planes(8, 16, 64), bytes);
     measure("8 B about every 32, index list", scattered(8, 32, bytes / 8), bytes);
+    measure("64 B about every 256, index list", scattered(64, 256, bytes / 64), bytes);
+    measure("64 B every 72, shuffled", shuffled(64, 72, bytes / 64), bytes);
   }
 }

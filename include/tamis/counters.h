@@ -39,7 +39,8 @@ typedef struct tamis_counters {
   int64_t memory;                          /* the most buffer memory held at a time */
   int64_t read_sizes[TAMIS_REQUEST_SIZES]; /* requests that read, by what they asked for */
   int64_t write_sizes[TAMIS_REQUEST_SIZES];
-  int64_t aggregates; /* 1: this rank moved windows of the file for all ranks; else 0 */
+  int64_t aggregates;     /* 1: this rank moved windows of the file for all ranks; else 0 */
+  int64_t windows_listed; /* of collective accesses, whose pieces went one by one */
 } tamis_counters;
 
 /* A way that accesses went: all that agree in these four. The words are the library's, and stay;

@@ -7,7 +7,7 @@ from .errors import UserError
 WORKLOADS = ["dist3d", "block2d", "btio", "hpio", "unstruc", "checkpoints", "timesteps"]
 EXAMPLES = """examples:
   tamis scale --ranks 1024                      all workloads; seconds
-  tamis scale --ranks 1024,16384,131072 dist3d  minutes, and up to 12 GiB of memory
+  tamis scale --ranks 1024,16384,131072 dist3d  a quarter of an hour, and 5 GiB of memory
   tamis scale --paragon                         tables 1 to 6 of the paper of 1999, measured and computed"""
 
 

@@ -45,7 +45,8 @@ tamis_counters told(const Tally& tally) {
                              .memory = tally.memory,
                              .read_sizes = {},
                              .write_sizes = {},
-                             .aggregates = tally.aggregators > 0 ? 1 : 0};
+                             .aggregates = tally.aggregators > 0 ? 1 : 0,
+                             .windows_listed = tally.windows_listed};
   std::ranges::copy(tally.sizes(Direction::read), counters.read_sizes);
   std::ranges::copy(tally.sizes(Direction::write), counters.write_sizes);
   return counters;

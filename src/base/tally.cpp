@@ -22,6 +22,7 @@ constexpr std::array kFields = {
     TallyField{"bytes_announced", &Tally::bytes_announced},
     TallyField{"windows", &Tally::windows},
     TallyField{"aggregators", &Tally::aggregators},
+    TallyField{"windows_listed", &Tally::windows_listed},
     TallyField{"rewrites", &Tally::rewrites},
     TallyField{"bytes_rewritten", &Tally::bytes_rewritten},
     TallyField{"gaps", &Tally::gaps},

@@ -43,6 +43,7 @@ struct Tally {
   std::int64_t bytes_announced = 0;  ///< descriptions of views
   std::int64_t windows = 0;          ///< of sieves and of collective accesses
   std::int64_t aggregators = 0;      ///< ranks that moved windows for others; known once gathered
+  std::int64_t windows_listed = 0;   ///< of collective accesses, moved piece by piece
   std::int64_t rewrites = 0;         ///< windows that were read, changed and written back
   std::int64_t bytes_rewritten = 0;  ///< read for that
   std::int64_t gaps = 0;             ///< requests that began beyond the end of the last one of the

@@ -1,10 +1,10 @@
 #include "engine/alone.hpp"
 
-#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
 
+#include "engine/batch.hpp"
 #include "layout/pack.hpp"
 
 namespace tamis {
@@ -41,49 +41,11 @@ class Blocks {
   std::int64_t done_ = 0;
 };
 
-/// Collects transfers in stream order and hands them to the driver in batches.
-class Batch {
- public:
-  Batch(const Means& means, Direction direction) : means_(means), direction_(direction) {}
-
-  /// False once something went wrong or the file ended: nothing more is taken then.
-  bool add(const Extent& file, std::byte* memory) {
-    if (stopped_) return false;
-    if (filled_ == pieces_.size()) flush();
-    pieces_[filled_++] = {file, memory};
-    asked_ += file.length;
-    return !stopped_;
-  }
-  Outcome finish() {
-    flush();
-    return outcome_;
-  }
-
- private:
-  void flush() {
-    if (filled_ == 0 || stopped_) return;
-    const Outcome part =
-        means_.account.transfer(means_.driver, direction_, std::span(pieces_).first(filled_));
-    outcome_.bytes += part.bytes;
-    outcome_.status.keep_first(part.status);
-    stopped_ = !part.status.ok() || outcome_.bytes < asked_;
-    filled_ = 0;
-  }
-
-  const Means& means_;
-  Direction direction_;
-  std::array<Transfer, 64> pieces_;
-  std::size_t filled_ = 0;
-  std::int64_t asked_ = 0;
-  Outcome outcome_;
-  bool stopped_ = false;
-};
-
 // Direct and list I/O: runs are moved where they are, without a copy.
 Outcome move_runs(const Access& access, const Means& means) {
   Blocks file(*access.file, access.first, access.bytes);
   Blocks memory(*access.memory, 0, access.bytes);
-  Batch batch(means, access.direction);
+  Batch batch(means.driver, means.account, access.direction);
   while (!file.empty()) {
     const Extent there = file.front();
     const Extent here = memory.front();
@@ -111,7 +73,7 @@ void pack(const Access& access, std::int64_t done, std::byte* buffer, std::int64
 Outcome move_chunk(const Access& access, std::int64_t done, std::int64_t bytes, std::byte* buffer,
                    const Means& means) {
   Blocks file(*access.file, access.first + done, bytes);
-  Batch batch(means, access.direction);
+  Batch batch(means.driver, means.account, access.direction);
   std::byte* next = buffer;
   while (!file.empty()) {
     const Extent there = file.front();
@@ -263,6 +225,8 @@ Outcome move_alone(const Access& access, Method method, const Means& means) {
     case Method::sieve:
       return move_sieved(access, means);
     case Method::nothing:
+    case Method::whole:  // of windows of collective accesses only
+    case Method::ahead:
       break;
   }
   return {};

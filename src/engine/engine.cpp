@@ -1,5 +1,6 @@
 #include "engine/engine.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 
@@ -20,6 +21,16 @@ Extent locked_range(const Access& access) {
   return between(0, kRewriteToken.offset);
 }
 
+/// Whether ranks may move some of the bytes that wait. Where a view goes back and forth nobody knows
+/// which they move. Reads meet all before them, too: the file may end there, as long as they wait.
+bool meets(const Hull& bytes, const Survey& survey) {
+  if (bytes.empty() || survey.ranks_with_data == 0) return false;
+  if (survey.ranks_unordered > 0) return true;
+  const Extent waiting = bytes.get();
+  if (survey.directions == 1) return survey.region().offset < waiting.end();
+  return !intersect(waiting, survey.region()).empty();
+}
+
 }  // namespace
 
 Engine::Engine(Team& team, Driver& driver, Circumstances plan, Recorder* recorder)
@@ -30,6 +41,8 @@ Engine::Engine(Team& team, Driver& driver, Circumstances plan, Recorder* recorde
       exchange_(team_, driver_, plan_),
       recorder_(recorder) {
   settle(plan_, team.topology().node_count());
+  if (plan_.hints.tamis_read_ahead > 0)
+    ahead_ = std::make_unique<ReadAhead>(plan_.hints.tamis_read_ahead);
   gate_.can_lock = plan_.storage.locks && plan_.hints.tamis_locks != Switch::disable;
   gate_.always_lock = plan_.lock_plain_writes;
 }
@@ -45,6 +58,34 @@ Outcome Engine::independent(const Access& access) {
 
 Outcome Engine::carry_out(const Access& access, Account account) {
   if (!access.error.ok() || access.bytes == 0) return {0, access.error};
+  if (ahead_ != nullptr) [[unlikely]]
+    return move_ahead(access, account);
+  return move_now(access, account);
+}
+
+/// Reads that walk along the view are served from what was read ahead.
+Outcome Engine::move_ahead(const Access& access, Account account) {
+  const auto read = [&](const Access& wide) { return move_now(wide, account); };
+  const bool held = access.direction == Direction::read && !plan_.atomic;
+  if (held && ahead_->serve(access, read)) {
+    account.went(Route::alone, Method::ahead);
+    if (recorder_ != nullptr) account.shaped(shape_of(access));
+    return {access.bytes, {}};
+  }
+  const Outcome outcome = move_now(access, account);
+  if (access.direction == Direction::write) ahead_->drop();
+  return outcome;
+}
+
+void Engine::forget_ahead() {
+  if (ahead_ != nullptr) ahead_->drop();
+}
+
+Outcome Engine::move_now(const Access& access, Account account) {
+  if (keeps()) [[unlikely]] {
+    const Status stored = store_met(access, account);
+    if (!stored.ok()) return {0, stored};
+  }
   if (!plan_.atomic && is_one_piece(access)) return move_one_piece(access, account);
   return move_own(access, account);
 }
@@ -137,8 +178,9 @@ Task<Outcome> Engine::collective(Access access) {
 }
 
 Task<Outcome> Engine::carry_out_together(const Access& access, Account account) {
-  // A rank that is alone hears of wrong realms, too.
-  if (team_.size() == 1 && plan_.given == nullptr) co_return carry_out(access, account);
+  // A rank that is alone hears of wrong realms, too, and may write behind.
+  const bool plain = plan_.given == nullptr && plan_.hints.tamis_write_behind == 0;
+  if (team_.size() == 1 && plain) co_return carry_out(access, account);
   Survey survey;
   {
     const auto span = account.time(Phase::survey);
@@ -146,7 +188,7 @@ Task<Outcome> Engine::carry_out_together(const Access& access, Account account) 
         survey_of(access, team_.rank(), views_.propose(team_, access), plan_.hints, plan_.storage);
     survey = co_await team_.agree(survey);
   }
-  const Strategy strategy = decide(survey, plan_);
+  const Strategy strategy = co_await choose(survey);
   if (strategy.realms.kind() == RealmKind::persistent)
     plan_.persistent_block = strategy.realms.block();
   account.went(strategy.route, Method::nothing);
@@ -158,15 +200,91 @@ Task<Outcome> Engine::carry_out_together(const Access& access, Account account) 
     status.keep_first(strategy.error);
     co_return Outcome{0, status};
   }
+  if (!strategy.behind && meets(kept_, survey)) {
+    const Status stored = co_await store_kept();
+    if (!stored.ok()) co_return Outcome{0, access.error.ok() ? stored : access.error};
+  }
+  Outcome outcome = co_await go(access, survey, strategy, account);
+  if (access.direction == Direction::write) forget_ahead();
+  co_return outcome;
+}
+
+/// Write-behind needs memory of its own: where a rank has none for it, all do without from then on.
+Task<Strategy> Engine::choose(const Survey& survey) {
+  Strategy strategy = decide(survey, plan_);
+  if (!strategy.behind || behind_ != nullptr) co_return strategy;
+  const WriteBehind::Means means{driver_, scratch_, plan_, gate_};
+  Result<std::unique_ptr<WriteBehind>> made =
+      co_await WriteBehind::create(team_, means, strategy.realms);
+  if (made.ok()) {
+    behind_ = std::move(*made);
+    co_return strategy;
+  }
+  plan_.no_write_behind = true;
+  co_return decide(survey, plan_);
+}
+
+Task<Outcome> Engine::go(const Access& access, const Survey& survey, const Strategy& strategy,
+                         Account account) {
   if (strategy.route == Route::two_phase) {
     const Status ready = co_await exchange_.prepare(views_);
     if (ready.ok()) {
-      Outcome outcome = co_await exchange_.run(access, strategy, survey, views_, account);
+      if (strategy.behind) {
+        kept_.add(survey.region());
+        if (access.bytes > 0) own_kept_.add(access.span());
+      }
+      WriteBehind* const behind = strategy.behind ? behind_.get() : nullptr;
+      Outcome outcome = co_await exchange_.run(access, strategy, survey, views_, behind, account);
       co_return outcome;
     }
     // No memory for the exchange, on any rank: all of them go the other way.
   }
+  if (strategy.behind && keeps()) {
+    const Status stored = co_await store_kept();
+    if (!stored.ok()) co_return Outcome{0, access.error.ok() ? stored : access.error};
+  }
   co_return co_await move_apart(access, account);
+}
+
+/// What an access of this rank alone meets of what is kept. The standard lets a rank see its own
+/// bytes (section 14.6.1); those of others only after a sync, but on one node all are at hand.
+Status Engine::store_met(const Access& access, Account account) {
+  const bool one_node = team_.topology().node_count() == 1;
+  const Extent waiting = one_node ? kept_.get() : own_kept_.get();
+  Extent span = access.file->is_ordered() ? access.span() : between(0, kRewriteToken.offset);
+  if (access.direction == Direction::read && span.offset < waiting.end()) {
+    // The file may end before what waits; then there are zeros up to it.
+    const Result<std::int64_t> end = driver_.size();
+    if (!end.ok()) return end.status();
+    if (*end < std::min(span.end(), waiting.end())) span = waiting;
+  }
+  if (intersect(waiting, span).empty()) return {};
+  if (one_node) return behind_->store_on_node(span, account);
+  return failure(Errc::unsupported_operation,
+                 "write-behind keeps bytes of this rank on other nodes: sync the file first");
+}
+
+Status Engine::store_own_kept() {
+  if (!keeps()) return {};
+  if (recorder_ == nullptr) return behind_->store_own({});
+  Entry entry = recorder_->begin(Direction::write, true);
+  entry.way.route = Route::two_phase;
+  const Status status = behind_->store_own(Account(entry));
+  recorder_->post_late(entry);
+  return status;
+}
+
+void Engine::kept_is_stored() {
+  kept_.clear();
+  own_kept_.clear();
+}
+
+Task<Status> Engine::store_kept() {
+  Verdict stored;
+  stored.worst = store_own_kept().travelling(team_.rank());
+  stored = co_await team_.agree(stored);
+  if (stored.worst.ok()) kept_is_stored();
+  co_return stored.worst;
 }
 
 Task<Outcome> Engine::move_apart(const Access& access, Account account) {

@@ -2,8 +2,10 @@
 
 #include "engine/alone.hpp"
 #include "engine/exchange.hpp"
+#include "engine/read_ahead.hpp"
 #include "engine/recorder.hpp"
 #include "engine/scratch.hpp"
+#include "engine/write_behind.hpp"
 #include "plan/access.hpp"
 
 namespace tamis {
@@ -22,15 +24,43 @@ class Engine {
   /// Collective: survey, decide, move, agree. Every rank gets an error where one rank had one.
   Task<Outcome> collective(Access access);
 
+  // Write-behind: collective writes that were not stored yet.
+
+  /// There are some, on any rank; the same answer on every rank.
+  bool keeps() const { return !kept_.empty(); }
+  /// End of the last byte of them; 0: there are none.
+  std::int64_t kept_end() const { return kept_.get().end(); }
+  /// Collective: stores them; the same status on every rank. Where it fails they stay, to be tried
+  /// again.
+  Task<Status> store_kept();
+  /// This rank's part of it, while all ranks are in a collective call.
+  Status store_own_kept();
+  /// All ranks have stored theirs.
+  void kept_is_stored();
+
   /// The rank's view changed: owners on other nodes must be told again.
-  void renew_view() { views_.renew(); }
-  void set_atomic(bool atomic) { plan_.atomic = atomic; }
+  void renew_view() {
+    views_.renew();
+    forget_ahead();
+  }
+  /// Others may have changed the file.
+  void forget_ahead();
+  void set_atomic(bool atomic) {
+    plan_.atomic = atomic;
+    forget_ahead();
+  }
   const Circumstances& plan() const { return plan_; }
 
  private:
   Outcome carry_out(const Access& access, Account account);
+  Outcome move_ahead(const Access& access, Account account);
+  Outcome move_now(const Access& access, Account account);
   Task<Outcome> carry_out_together(const Access& access, Account account);
   Task<Outcome> move_apart(const Access& access, Account account);
+  Task<Strategy> choose(const Survey& survey);
+  Task<Outcome> go(const Access& access, const Survey& survey, const Strategy& strategy,
+                   Account account);
+  Status store_met(const Access& access, Account account);
   Outcome move_atomically(const Access& access, Method method, const Means& means);
   Outcome move_guarded(const Access& access, Method method, const Means& means);
   Outcome move_own(const Access& access, Account account);
@@ -46,6 +76,10 @@ class Engine {
   Scratch scratch_;
   Views views_;
   Exchange exchange_;
+  std::unique_ptr<WriteBehind> behind_;  // null: nothing was ever kept
+  Hull kept_;                            // bytes that wait, of all ranks
+  Hull own_kept_;                        // of those this rank wrote
+  std::unique_ptr<ReadAhead> ahead_;  // null: nothing is read ahead
   Recorder* recorder_;
 };
 

@@ -8,6 +8,7 @@
 #include "base/attempt.hpp"
 #include "engine/exchange_parts.hpp"
 #include "engine/verdict.hpp"
+#include "layout/pack.hpp"
 #include "plan/overlap.hpp"
 
 namespace tamis {
@@ -78,6 +79,12 @@ Task<Status> unlock_region(Team& team, std::optional<RangeLock>& lock) {
 
 }  // namespace
 
+void mark_shipment(const Layout& shifted, const Shipment& shipment, std::byte* marks) {
+  if (marks == nullptr) return;
+  Cursor inside(shifted, shipment.first);
+  mark_stream(inside, marks, shipment.bytes);
+}
+
 int Exchange::Run::my_realm() const {
   const auto& ranks = plan.aggregators;
   const auto mine = std::lower_bound(ranks.begin(), ranks.end(), team.rank());
@@ -91,6 +98,11 @@ std::int64_t Exchange::Run::own_bytes(int realm, const Window& window) const {
   const Layout dealt = layout(realm);
   if (intersect(span, dealt.span_of(window.first, window.bytes)).empty()) return 0;
   return share_bytes(own(), dealt, window);
+}
+
+WindowMemory Exchange::Run::memory(int realm, const WindowUse& use, const Window& window) const {
+  const std::int32_t place = behind != nullptr ? use.state->kept_at.load() : -1;
+  return place < 0 ? WindowMemory{use.memory, nullptr} : behind->memory(realm, place, window);
 }
 
 void Exchange::Run::heard(const TellUse& use) const {
@@ -155,20 +167,21 @@ std::int64_t Exchange::memory_held(const Run& run) const {
   const std::int64_t windows = run.my_realm() >= 0 ? kWindowsInFlight : 0;
   std::int64_t parcels = team_.topology().node_count() > 1 ? kParcelsInFlight : 0;
   if (inbox_ != nullptr) parcels += std::int64_t{kInbox};
-  return windows * plan_.window_bytes + parcels * staging_->parcel_bytes();
+  const std::int64_t kept = run.behind != nullptr ? run.behind->memory_held() : 0;
+  return windows * plan_.window_bytes + parcels * staging_->parcel_bytes() + kept;
 }
 
 Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, const Survey& survey,
-                            Views& views, Account account) {
+                            Views& views, WriteBehind* behind, Account account) {
   const std::size_t flights = flights_ != nullptr ? std::size_t{kWindowsInFlight} : 0;
   Run run{team_,       driver_,  plan_, *staging_, inbox_.get(),
           access,      strategy, views, account,   {flights_.get(), flights},
-          queue_.get()};
+          queue_.get(), behind};
   if (access.bytes > 0) run.span = access.span();
   account.holds(memory_held(run));
   Status ready = co_await announce(access, survey, views, account);
   std::optional<RangeLock> lock;
-  const bool locks = run.rewrites() && plan_.hints.tamis_locks != Switch::disable;
+  const bool locks = run.locks_region();
   // Threads of the same ranks may write plainly meanwhile: they are told, as by any siever.
   std::optional<WriteGate::Sieving> sieving;
   if (locks && team_.seat_of(team_.rank()) == 0)
@@ -189,8 +202,7 @@ Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, cons
 }
 
 // The parts go on side by side: none may keep another from answering other ranks.
-Task<bool> Exchange::side_by_side(Run& run, Server& server) {
-  Shipper shipper(run);
+Task<bool> Exchange::side_by_side(Run& run, Server& server, Shipper& shipper) {
   Driven<bool> serving(server.serve());
   Driven<bool> shipping(shipper.ship());
   Account::Steps steps = run.account.steps();
@@ -205,11 +217,11 @@ Task<bool> Exchange::side_by_side(Run& run, Server& server) {
   co_return serving.take() && shipping.take();
 }
 
-Task<bool> Exchange::across_nodes(Run& run, Server& server) {
+Task<bool> Exchange::across_nodes(Run& run, Server& server, Shipper& shipper) {
   Carrier carrier(run);
   Driven<bool> carrying(carrier.carry());
   // The others are one part more, begun after it: it knows where the parcels' numbers begin.
-  Driven<bool> the_rest(side_by_side(run, server));
+  Driven<bool> the_rest(side_by_side(run, server, shipper));
   co_await until([&] {
     const bool carried = carrying.advance();
     return the_rest.advance() && (carried || carrying.advance());
@@ -219,10 +231,11 @@ Task<bool> Exchange::across_nodes(Run& run, Server& server) {
 
 Task<Outcome> Exchange::move(Run& run) {
   Server server(run);
+  Shipper shipper(run);
   if (team_.topology().node_count() == 1)
-    co_await side_by_side(run, server);
+    co_await side_by_side(run, server, shipper);
   else
-    co_await across_nodes(run, server);
+    co_await across_nodes(run, server, shipper);
   const FileRealms& realms = run.strategy.realms;
   for (int realm = 0; realm < realms.count(); ++realm)
     if (team_.beside_me(run.owner(realm)))
@@ -230,6 +243,7 @@ Task<Outcome> Exchange::move(Run& run) {
 
   Verdict verdict{run.access.error.travelling(team_.rank()), 0};
   verdict.worst.merge(server.status().travelling(team_.rank()));
+  verdict.worst.merge(shipper.status().travelling(team_.rank()));
   verdict.worst.merge(team_.comm().health().travelling(team_.rank()));
   verdict.incomplete = server.good_until() != kWhole ? 1 : 0;
   const auto span = run.account.time(Phase::agree);
@@ -238,6 +252,7 @@ Task<Outcome> Exchange::move(Run& run) {
   if (verdict.incomplete != 0)
     outcome.bytes =
         co_await count_moved(team_, run.access, realms, run.my_realm(), server.good_until());
+  outcome.bytes = std::min(outcome.bytes, shipper.moved_until() - run.access.first);
   co_return outcome;
 }
 

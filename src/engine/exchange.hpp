@@ -6,6 +6,7 @@
 #include "engine/flight.hpp"
 #include "engine/staging.hpp"
 #include "engine/views.hpp"
+#include "engine/write_behind.hpp"
 #include "plan/strategy.hpp"
 
 namespace tamis {
@@ -27,8 +28,9 @@ class Exchange {
   Task<Status> prepare(Views& views);
 
   /// Collective. REQUIRES: prepare() was ok; strategy.route is two_phase; every access is ordered.
+  /// `behind` keeps the windows of a write; null: they are stored at once.
   Task<Outcome> run(const Access& access, const Strategy& strategy, const Survey& survey,
-                    Views& views, Account account);
+                    Views& views, WriteBehind* behind, Account account);
 
  private:
   struct Run;  // one two-phase access on this rank
@@ -43,8 +45,8 @@ class Exchange {
   std::int64_t memory_held(const Run& run) const;
   /// Ships and serves all windows; the same status on every rank.
   Task<Outcome> move(Run& run);
-  Task<bool> side_by_side(Run& run, Server& server);
-  Task<bool> across_nodes(Run& run, Server& server);
+  Task<bool> side_by_side(Run& run, Server& server, Shipper& shipper);
+  Task<bool> across_nodes(Run& run, Server& server, Shipper& shipper);
   bool aggregates() const;
   Status prepare_to_serve();
   void make_queue();

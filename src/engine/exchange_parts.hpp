@@ -8,6 +8,8 @@
 #include "engine/exchange.hpp"
 #include "engine/flight.hpp"
 #include "engine/share.hpp"
+#include "engine/write_behind.hpp"
+#include "plan/window_method.hpp"
 
 namespace tamis {
 
@@ -27,6 +29,10 @@ inline std::size_t carrier_seat(int realm, std::size_t seats) {
   return static_cast<std::size_t>(realm) % seats;
 }
 
+/// Marks what a shipment put into a window; `shifted` is the view as the window's memory sees it.
+/// Nothing where there are no marks.
+void mark_shipment(const Layout& shifted, const Shipment& shipment, std::byte* marks);
+
 /// One two-phase access as one rank sees it.
 struct Exchange::Run {
   Team& team;
@@ -40,19 +46,29 @@ struct Exchange::Run {
   Account account;
   std::span<Flight> flights;  // an aggregator's, one for each window in flight
   TransferQueue* queue;       // for them; null: they are carried out at once
+  WriteBehind* behind;        // null: windows are stored at once
   Extent span{};              ///< of this rank's bytes in the file
 
   bool write() const { return access.direction == Direction::write; }
-  /// There may be holes, so windows may be read first and written back.
-  bool rewrites() const { return write() && !strategy.tiled; }
+  /// Windows that are stored at once may have holes.
+  bool leaves_holes() const { return write() && !strategy.tiled && behind == nullptr; }
+  /// Windows with holes may be read first and written back.
+  bool rewrites() const { return leaves_holes() && strategy.piecewise == nullptr; }
+  /// One lock over the whole region keeps those apart who write there meanwhile.
+  bool locks_region() const {
+    return (rewrites() || (leaves_holes() && plan.lock_plain_writes)) &&
+           plan.hints.tamis_locks != Switch::disable;
+  }
   /// Ranks have to say beforehand what they have in a window.
-  bool declares() const { return rewrites() || strategy.sparse; }
+  bool declares() const { return leaves_holes() || strategy.sparse; }
   std::int64_t rounds() const { return strategy.realms.rounds(plan.window_bytes); }
   Window window(int realm, std::int64_t round) const {
     return strategy.realms.window(realm, round, plan.window_bytes);
   }
   Layout layout(int realm) const { return strategy.realms.layout(realm); }
   Portion own() const { return {access.file, access.first, access.bytes}; }
+  /// Where ranks put a window's bytes, or take them from. REQUIRES: it was opened.
+  WindowMemory memory(int realm, const WindowUse& use, const Window& window) const;
   /// How much of them is in a window.
   std::int64_t own_bytes(int realm, const Window& window) const;
   /// A reader of what was told of a window knows it now.
@@ -88,6 +104,11 @@ class Exchange::Shipper {
   explicit Shipper(Run& run);
   Task<bool> ship();
 
+  /// Of the pieces this rank moved by itself: the first error met, and the position in its stream
+  /// of the first byte that could not be moved; the end of the access: none.
+  const Status& status() const { return status_; }
+  std::int64_t moved_until() const { return moved_until_; }
+
  private:
   struct Piece;  // of this rank's bytes, in a parcel
   Task<bool> ship_beside(int realm, std::int64_t round, const Window& window);
@@ -95,13 +116,17 @@ class Exchange::Shipper {
   Task<bool> tell_next();
   Task<bool> move_piece(const FarWindow& far, const Piece& piece);
   void declare(int realm, std::int64_t round);
-  std::int64_t move(int realm, const Window& window, std::byte* window_memory);
+  std::int64_t move(int realm, const Window& window, const WindowMemory& window_memory,
+                    const Part& part = {});
+  void move_pieces(int realm, const Window& window, std::byte* window_memory);
   void move_packed(const FarWindow& far, const Part& part, std::byte* packed);
 
   Run& run_;
   Cursor memory_;
   FarWindows ahead_;  // to be told next
   std::int64_t next_far_;
+  Status status_;
+  std::int64_t moved_until_;
 };
 
 /// Takes parcels of its node to aggregators on other nodes, or fetches them. Each rank of a node
@@ -133,9 +158,7 @@ class Exchange::Carrier {
 /// An aggregator's part: opens windows, waits until ranks are done with them, moves them.
 class Exchange::Server {
  public:
-  explicit Server(Run& run) : run_(run), realm_(run.my_realm()) {
-    if (realm_ >= 0) layout_ = run.layout(realm_);
-  }
+  explicit Server(Run& run);
   Task<bool> serve();
 
   /// First error met, and the position in the realm's stream up to which it was moved (kWhole: all
@@ -145,11 +168,14 @@ class Exchange::Server {
 
  private:
   Task<bool> prepare(std::int64_t round);
+  void take_kept(const WindowUse& use, const Window& window);
   Task<bool> open(std::int64_t round);
   Task<bool> end(std::int64_t round);
   Task<bool> settle(std::int64_t round);
   Window touched_by(const Coverage& coverage, const Window& window) const;
-  Coverage declared_far(const Window& window) const;
+  Claim declared_far(const Window& window) const;
+  Method method_for(const Claim& claim, const Window& part) const;
+  void list_far(const WindowUse& use, const Window& window);
   void complete_prefill(const WindowUse& use, const Window& window, const Window& part,
                         const Outcome& got);
   void store(std::int64_t round, const WindowUse& use, const Window& window);
@@ -161,9 +187,9 @@ class Exchange::Server {
   Window& touched(std::int64_t round) {
     return touched_[static_cast<std::size_t>(round % kWindowsInFlight)];
   }
-  /// Whether there are holes in it.
-  bool& holed(std::int64_t round) {
-    return holed_[static_cast<std::size_t>(round % kWindowsInFlight)];
+  /// How it is moved.
+  Method& method(std::int64_t round) {
+    return method_[static_cast<std::size_t>(round % kWindowsInFlight)];
   }
   Flight& flight(std::int64_t round);
   Flight::Means means(std::int64_t round) const;
@@ -171,10 +197,11 @@ class Exchange::Server {
   Run& run_;
   int realm_;
   Layout layout_;  // of the realm
+  WindowTerms terms_;
   Status status_;
   std::int64_t good_until_ = kWhole;
   Window touched_[kWindowsInFlight];
-  bool holed_[kWindowsInFlight] = {};
+  Method method_[kWindowsInFlight] = {};
   std::array<Ticket, kInbox> tickets_{};
 };
 

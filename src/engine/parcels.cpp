@@ -9,7 +9,7 @@ namespace {
 
 /// Between a window's memory and part of a rank's share in it, packed.
 void copy_part(const Portion& portion, const Layout& realm, const Window& window, const Part& part,
-               std::byte* window_memory, std::byte* packed, bool to_window) {
+               const WindowMemory& memory, std::byte* packed, bool to_window) {
   Layout shifted = *portion.file;
   Share share(portion, realm, window, part);
   for (Shipment shipment; share.next(shipment); packed += shipment.bytes) {
@@ -18,9 +18,10 @@ void copy_part(const Portion& portion, const Layout& realm, const Window& window
     Cursor inside(shifted, shipment.first);
     Cursor outside(flat);
     if (to_window)
-      copy_stream(inside, window_memory, outside, packed, shipment.bytes);
+      copy_stream(inside, memory.bytes, outside, packed, shipment.bytes);
     else
-      copy_stream(outside, packed, inside, window_memory, shipment.bytes);
+      copy_stream(outside, packed, inside, memory.bytes, shipment.bytes);
+    mark_shipment(shifted, shipment, memory.marks);
   }
 }
 
@@ -57,7 +58,7 @@ std::int64_t remote_bytes(const RemoteAccess& remote, const Layout& realm, const
 }
 
 void copy_parcel(const Parcel& parcel, const Layout& realm, const Window& window,
-                 std::byte* window_memory, std::byte* bytes, bool to_window) {
+                 const WindowMemory& memory, std::byte* bytes, bool to_window) {
   const Extent span = realm.span_of(window.first, window.bytes);
   const std::int64_t end = parcel.part.first + parcel.part.bytes;
   std::int64_t before = 0;  // bytes of the ranks before
@@ -67,7 +68,7 @@ void copy_parcel(const Parcel& parcel, const Layout& realm, const Window& window
     const std::int64_t from = std::max(parcel.part.first, before);
     const std::int64_t upto = std::min(end, before + own);
     if (from < upto)
-      copy_part(remote.portion(), realm, window, {from - before, upto - from}, window_memory,
+      copy_part(remote.portion(), realm, window, {from - before, upto - from}, memory,
                 bytes + (from - parcel.part.first), to_window);
     before += own;
   }

@@ -33,6 +33,6 @@ std::int64_t remote_bytes(const RemoteAccess& remote, const Layout& realm, const
 
 /// Copies a parcel between a window's memory and a message; `to_window` says which way.
 void copy_parcel(const Parcel& parcel, const Layout& realm, const Window& window,
-                 std::byte* window_memory, std::byte* bytes, bool to_window);
+                 const WindowMemory& memory, std::byte* bytes, bool to_window);
 
 }  // namespace tamis

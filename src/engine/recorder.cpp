@@ -62,6 +62,15 @@ void Recorder::post(Entry& entry, const Access& access, const Outcome& outcome) 
                                 std::max(ended_ns, begun_ns + 1) - opened_ns_, outcome.bytes);
 }
 
+void Recorder::post_late(Entry& entry) {
+  entry.tally.total_ns = clock_ns() - entry.begun_ns;
+  const std::lock_guard held(mutex_);
+  static_cast<void>(attempt([&] {
+    tally_of(entry.way).add(entry.tally);
+    return Status{};
+  }));
+}
+
 bool Recorder::count(const Way& way, const Shape& shape) {
   const auto is_met = [&](const DistinctAccess& known) {
     return known.way == way && known.bytes == shape.bytes && known.pieces == shape.file_blocks &&

@@ -54,6 +54,8 @@ class Recorder final : public StretchSink {
   Entry begin(Direction direction, bool collective);
   /// The access is over.
   void post(Entry& entry, const Access& access, const Outcome& outcome);
+  /// What accesses before left to do is done; it is no call.
+  void post_late(Entry& entry);
   /// Such an access was decided on before; counts it.
   bool knows(const Way& way, const Shape& shape);
   /// What was decided for an access that it does not know.

@@ -3,8 +3,15 @@
 #include <cstring>
 
 #include "engine/parcels.hpp"
+#include "engine/pieces.hpp"
 
 namespace tamis {
+
+Exchange::Server::Server(Run& run) : run_(run), realm_(run.my_realm()) {
+  if (realm_ < 0) return;
+  layout_ = run.layout(realm_);
+  terms_ = window_terms(run.access.direction, run.plan, run.strategy);
+}
 
 Flight& Exchange::Server::flight(std::int64_t round) {
   return run_.flights[static_cast<std::size_t>(round % kWindowsInFlight)];
@@ -32,6 +39,13 @@ Task<bool> Exchange::Server::serve() {
   co_return true;
 }
 
+/// A place where the window waits. Without one ranks fill the usual memory, and it is lost.
+void Exchange::Server::take_kept(const WindowUse& use, const Window& window) {
+  const Result<int> place = run_.behind->take(window, run_.account);
+  use.state->kept_at.store(place.ok() ? *place : -1);
+  if (!place.ok()) note({0, place.status()}, window);
+}
+
 // What has to be in the window before ranks may use it is on its way then.
 Task<bool> Exchange::Server::prepare(std::int64_t round) {
   const Window window = run_.window(realm_, round);
@@ -40,18 +54,24 @@ Task<bool> Exchange::Server::prepare(std::int64_t round) {
   const WindowUse use = run_.staging.use(realm_, run_.staging.uses(realm_) + round);
   run_.account.count(&Tally::windows);
   touched(round) = window;
+  method(round) = Method::whole;
+  if (run_.behind != nullptr) {
+    take_kept(use, window);
+    co_return true;
+  }
   if (run_.declares()) {
     const auto all = static_cast<std::uint32_t>(run_.team.seats());
     co_await until([&] { return use.state->declared.load() == all; });
-    Coverage coverage = use.state->collect();
-    coverage.add(declared_far(window));
-    touched(round) = touched_by(coverage, window);
-    const Window& part = touched(round);
-    holed(round) = run_.write() && coverage != cover(layout_, part.first, part.bytes);
+    Claim claim = use.state->collect();
+    claim.add(declared_far(window));
+    touched(round) = touched_by(claim.coverage, window);
+    method(round) = method_for(claim, touched(round));
   }
   const Window& part = touched(round);
-  const bool fills = !run_.write() || holed(round);
-  if (fills && !part.empty() && part.first < good_until_)
+  if (part.first >= good_until_) method(round) = Method::nothing;
+  const bool fills =
+      method(round) == Method::sieve || (method(round) == Method::whole && !run_.write());
+  if (fills)
     flight(round).begin(means(round), Direction::read, layout_, part,
                         use.memory + (part.first - window.first));
   else
@@ -68,14 +88,19 @@ Task<bool> Exchange::Server::open(std::int64_t round) {
   co_await until([&] { return flight(round).settle(means(round)); });
   const Outcome& got = flight(round).outcome();
   const Window& part = touched(round);
+  if (method(round) == Method::list) run_.account.count(&Tally::windows_listed);
   if (run_.write()) {
-    if (holed(round)) complete_prefill(use, window, part, got);
+    if (method(round) == Method::sieve) complete_prefill(use, window, part, got);
+  } else if (method(round) == Method::list) {
+    list_far(use, window);
+    use.state->valid_until.store(std::min(window.end(), good_until_));
   } else {
     if (part.first < good_until_) note(got, part);
     const bool all = got.bytes >= part.bytes;
     use.state->valid_until.store(all ? window.end() : part.first + got.bytes);
   }
   flight(round).clear();
+  use.state->method.store(method(round));
   use.state->opened.fetch_add(1);
   run_.team.ring_all();
   if (!run_.write()) co_await send_far(use, window);
@@ -90,7 +115,12 @@ Task<bool> Exchange::Server::end(std::int64_t round) {
   if (run_.write()) co_await receive_far(use, window);
   const std::uint32_t all = (use.number + 1) * static_cast<std::uint32_t>(run_.team.seats());
   co_await until([&] { return use.state->arrived.load() == all; });
-  if (run_.write()) store(round, use, window);
+  if (run_.behind != nullptr) {
+    const std::int32_t place = use.state->kept_at.load();
+    if (place >= 0) run_.behind->give_back(place, window);
+  } else if (run_.write()) {
+    store(round, use, window);
+  }
   co_return true;
 }
 
@@ -110,14 +140,41 @@ Window Exchange::Server::touched_by(const Coverage& coverage, const Window& wind
   return {first, layout_.position_of(coverage.last) - first};
 }
 
-Coverage Exchange::Server::declared_far(const Window& window) const {
-  Coverage coverage;
+Claim Exchange::Server::declared_far(const Window& window) const {
+  Claim claim;
   const Extent span = layout_.span_of(window.first, window.bytes);
   for (const RemoteNode& node : run_.views.remote())
     for (const RemoteAccess& remote : node.ranks)
       if (!intersect(remote.span, span).empty())
-        coverage.add(share_coverage(remote.portion(), layout_, window));
-  return coverage;
+        claim.add(share_claim(remote.portion(), layout_, window));
+  return claim;
+}
+
+Method Exchange::Server::method_for(const Claim& claim, const Window& part) const {
+  const WindowShape shape{.bytes = claim.coverage.bytes,
+                          .span = part.bytes,
+                          .blocks = layout_.blocks_in(part.first, part.bytes),
+                          .pieces = claim.pieces,
+                          .holes = claim.coverage != cover(layout_, part.first, part.bytes)};
+  return choose_window_method(shape, terms_, run_.plan.storage);
+}
+
+/// List I/O of what ranks on other nodes have in the window: it is in the window's memory, or comes
+/// there. Ranks of this node see to their own pieces.
+void Exchange::Server::list_far(const WindowUse& use, const Window& window) {
+  const Extent span = layout_.span_of(window.first, window.bytes);
+  for (const RemoteNode& node : run_.views.remote())
+    for (const RemoteAccess& remote : node.ranks) {
+      if (intersect(remote.span, span).empty()) continue;
+      Batch batch(run_.driver, run_.account, run_.access.direction);
+      const Outcome some =
+          transfer_pieces(batch, remote.portion(), layout_, window, {.window = use.memory});
+      status_.keep_first(some.status);
+      const std::int64_t lost = first_beyond(remote.portion(), layout_, window, some.bytes);
+      if (lost < 0) continue;
+      const std::int64_t offset = remote.file.offset_of(lost);
+      good_until_ = std::min(good_until_, layout_.position_of(offset));
+    }
 }
 
 void Exchange::Server::complete_prefill(const WindowUse& use, const Window& window,
@@ -133,9 +190,9 @@ void Exchange::Server::complete_prefill(const WindowUse& use, const Window& wind
 void Exchange::Server::store(std::int64_t round, const WindowUse& use, const Window& window) {
   const Window& part = touched(round);
   if (part.empty() || part.first >= good_until_) return;
+  if (method(round) == Method::list) return list_far(use, window);
   std::byte* const memory = use.memory + (part.first - window.first);
-  // Where windows are rewritten the region is locked already.
-  if (!run_.plan.lock_plain_writes || run_.rewrites()) {
+  if (!run_.plan.lock_plain_writes || run_.locks_region()) {
     flight(round).begin(means(round), Direction::write, layout_, part, memory);
     return;
   }
@@ -184,7 +241,7 @@ Task<bool> Exchange::Server::receive_far(const WindowUse& use, const Window& win
     const std::size_t slot = taken++ % kInbox;
     co_await until([&] { return comm.done(tickets_[slot]); });
     const auto span = run_.account.time(Phase::pack);
-    copy_parcel(posted[slot], layout_, window, use.memory,
+    copy_parcel(posted[slot], layout_, window, run_.memory(realm_, use, window),
                 message(slot, posted[slot]).subspan(kMessageHead).data(), true);
   }
 }
@@ -200,7 +257,7 @@ Task<bool> Exchange::Server::send_far(const WindowUse& use, const Window& window
     {
       const auto span = run_.account.time(Phase::pack);
       std::memcpy(bytes.data(), &valid_until, kMessageHead);
-      copy_parcel(parcel, layout_, window, use.memory, bytes.data() + kMessageHead, false);
+      copy_parcel(parcel, layout_, window, {use.memory, nullptr}, bytes.data() + kMessageHead, false);
     }
     tickets_[slot] = comm.send(parcel.carrier, kTagParcel, bytes);
   }

@@ -41,12 +41,13 @@ std::int64_t share_bytes(const Portion& portion, const Layout& realm, const Wind
   return bytes;
 }
 
-Coverage share_coverage(const Portion& portion, const Layout& realm, const Window& window) {
+Claim share_claim(const Portion& portion, const Layout& realm, const Window& window) {
   Share share(portion, realm, window);
-  Coverage coverage;
+  Claim claim;
   for (Shipment shipment; share.next(shipment);)
-    coverage.add(cover(*portion.file, shipment.first, shipment.bytes));
-  return coverage;
+    claim.add({cover(*portion.file, shipment.first, shipment.bytes),
+               portion.file->blocks_in(shipment.first, shipment.bytes)});
+  return claim;
 }
 
 }  // namespace tamis

@@ -57,7 +57,16 @@ class Share {
 
 /// How much a rank has in a window.
 std::int64_t share_bytes(const Portion& portion, const Layout& realm, const Window& window);
-/// Where in the file it is.
-Coverage share_coverage(const Portion& portion, const Layout& realm, const Window& window);
+/// Where in the file it is, and in about how many pieces.
+struct Claim {
+  Coverage coverage;
+  std::int64_t pieces = 0;
+
+  void add(const Claim& other) {
+    coverage.add(other.coverage);
+    pieces += other.pieces;
+  }
+};
+Claim share_claim(const Portion& portion, const Layout& realm, const Window& window);
 
 }  // namespace tamis

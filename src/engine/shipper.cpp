@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "engine/exchange_parts.hpp"
+#include "engine/pieces.hpp"
 #include "layout/pack.hpp"
 
 namespace tamis {
@@ -16,7 +17,11 @@ struct Exchange::Shipper::Piece {
 };
 
 Exchange::Shipper::Shipper(Run& run)
-    : run_(run), memory_(*run.access.memory), ahead_(run), next_far_(run.staging.tells()) {}
+    : run_(run),
+      memory_(*run.access.memory),
+      ahead_(run),
+      next_far_(run.staging.tells()),
+      moved_until_(run.access.first + run.access.bytes) {}
 
 Task<bool> Exchange::Shipper::ship() {
   const std::int64_t rounds = run_.rounds();
@@ -50,7 +55,7 @@ void Exchange::Shipper::declare(int realm, std::int64_t round) {
   const int owner = run_.owner(realm);
   if (window.empty() || !run_.team.beside_me(owner)) return;
   const WindowUse use = run_.staging.use(realm, run_.staging.uses(realm) + round);
-  use.state->declare(share_coverage(run_.own(), run_.layout(realm), window));
+  use.state->declare(share_claim(run_.own(), run_.layout(realm), window));
   const auto all = static_cast<std::uint32_t>(run_.team.seats());
   if (use.state->declared.fetch_add(1) + 1 == all) run_.team.ring(run_.team.seat_of(owner));
 }
@@ -58,10 +63,15 @@ void Exchange::Shipper::declare(int realm, std::int64_t round) {
 Task<bool> Exchange::Shipper::ship_beside(int realm, std::int64_t round, const Window& window) {
   const WindowUse use = run_.staging.use(realm, run_.staging.uses(realm) + round);
   co_await until([&] { return use.state->opened.load() == use.number + 1; });
-  // What lies beyond the end of the file is not there.
-  const std::int64_t valid_until = run_.write() ? kWhole : use.state->valid_until.load();
-  const std::int64_t moved = move(realm, before(window, valid_until), use.memory);
-  if (run_.owner(realm) != run_.team.rank()) run_.account.count(&Tally::bytes_resent, moved);
+  if (use.state->method.load() == Method::list) {
+    move_pieces(realm, window, use.memory);
+  } else {
+    // What lies beyond the end of the file is not there.
+    const std::int64_t valid_until = run_.write() ? kWhole : use.state->valid_until.load();
+    const std::int64_t moved =
+        move(realm, before(window, valid_until), run_.memory(realm, use, window));
+    if (run_.owner(realm) != run_.team.rank()) run_.account.count(&Tally::bytes_resent, moved);
+  }
   const std::uint32_t all = (use.number + 1) * static_cast<std::uint32_t>(run_.team.seats());
   if (use.state->arrived.fetch_add(1) + 1 == all)
     run_.team.ring(run_.team.seat_of(run_.owner(realm)));
@@ -69,22 +79,42 @@ Task<bool> Exchange::Shipper::ship_beside(int realm, std::int64_t round, const W
 }
 
 /// Straight between the user's memory and the window.
-std::int64_t Exchange::Shipper::move(int realm, const Window& window, std::byte* window_memory) {
+std::int64_t Exchange::Shipper::move(int realm, const Window& window,
+                                     const WindowMemory& window_memory, const Part& part) {
   const auto span = run_.account.time(Phase::pack);
   const Access& access = run_.access;
   Layout shifted = *access.file;
-  Share share(run_.own(), run_.layout(realm), window);
+  Share share(run_.own(), run_.layout(realm), window, part);
   std::int64_t moved = 0;
   for (Shipment shipment; share.next(shipment); moved += shipment.bytes) {
     shifted.displacement = access.file->displacement - shipment.shift;
     Cursor inside(shifted, shipment.first);
     memory_.seek(shipment.first - access.first);
     if (run_.write())
-      copy_stream(inside, window_memory, memory_, access.buffer, shipment.bytes);
+      copy_stream(inside, window_memory.bytes, memory_, access.buffer, shipment.bytes);
     else
-      copy_stream(memory_, access.buffer, inside, window_memory, shipment.bytes);
+      copy_stream(memory_, access.buffer, inside, window_memory.bytes, shipment.bytes);
+    mark_shipment(shifted, shipment, window_memory.marks);
   }
   return moved;
+}
+
+/// List I/O of this rank's own pieces, up to the first byte that cannot be moved. Scattered memory
+/// is packed in the window, where the pieces are as long as in the file.
+void Exchange::Shipper::move_pieces(int realm, const Window& window, std::byte* window_memory) {
+  const Access& access = run_.access;
+  const Portion own{access.file, access.first, moved_until_ - access.first};
+  if (own.bytes == 0) return;
+  const bool straight = access.memory->is_contiguous();
+  if (!straight && run_.write()) move(realm, window, {window_memory, nullptr});
+  const PieceMemory memory{window_memory,
+                           straight ? access.buffer + access.memory->offset_of(0) : nullptr};
+  Batch batch(run_.driver, run_.account, access.direction);
+  const Outcome some = transfer_pieces(batch, own, run_.layout(realm), window, memory);
+  if (!straight && !run_.write()) move(realm, window, {window_memory, nullptr}, {0, some.bytes});
+  status_.keep_first(some.status);
+  const std::int64_t lost = first_beyond(own, run_.layout(realm), window, some.bytes);
+  if (lost >= 0) moved_until_ = lost;
 }
 
 /// Says how much this rank has in the window that is told next.

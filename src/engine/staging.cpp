@@ -37,19 +37,22 @@ void add_to(std::atomic<std::uint64_t>& sum, Residue term) {
 
 }  // namespace
 
-void WindowState::declare(const Coverage& coverage) {
+void WindowState::declare(const Claim& claim) {
+  const Coverage& coverage = claim.coverage;
   bytes.fetch_add(coverage.bytes);
   add_to(balance, coverage.balance);
   replace_if(first, coverage.first, std::less<>());
   replace_if(last, coverage.last, std::greater<>());
+  pieces.fetch_add(claim.pieces);
 }
 
-Coverage WindowState::collect() {
+Claim WindowState::collect() {
   declared.store(0);
-  return {.bytes = bytes.exchange(0),
-          .balance = Residue(balance.exchange(0)),
-          .first = first.exchange(kNone),
-          .last = last.exchange(std::numeric_limits<std::int64_t>::min())};
+  return {{.bytes = bytes.exchange(0),
+           .balance = Residue(balance.exchange(0)),
+           .first = first.exchange(kNone),
+           .last = last.exchange(std::numeric_limits<std::int64_t>::min())},
+          pieces.exchange(0)};
 }
 
 Staging::Staging(const Team& team, const Circumstances& plan)

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "engine/share.hpp"
 #include "engine/team.hpp"
-#include "layout/coverage.hpp"
 #include "plan/strategy.hpp"
 
 namespace tamis {
@@ -20,15 +20,18 @@ struct alignas(64) WindowState {
   std::atomic<std::uint32_t> declared;    ///< ranks that have said what they will put in next
   std::atomic<std::uint32_t> opened;      ///< uses the aggregator has opened for the ranks
   std::atomic<std::uint32_t> arrived;     ///< ranks that are done with it, summed over uses
+  std::atomic<std::int32_t> kept_at;      ///< write-behind: the place of the window; -1: none
+  std::atomic<Method> method;             ///< how this use is moved, once it is opened
   std::atomic<std::int64_t> valid_until;  ///< reads: what lies before it in the realm is there
   // What the ranks declared for the coming use:
   std::atomic<std::int64_t> bytes;
   std::atomic<std::uint64_t> balance;  ///< a Residue
   std::atomic<std::int64_t> first;
   std::atomic<std::int64_t> last;
+  std::atomic<std::int64_t> pieces;
 
-  void declare(const Coverage& coverage);
-  Coverage collect();  ///< what was declared; begins anew for the next use
+  void declare(const Claim& claim);
+  Claim collect();  ///< what was declared; begins anew for the next use
 };
 
 /// One use of a window: which buffer of which aggregator, for the how many-th time.

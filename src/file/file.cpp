@@ -24,6 +24,7 @@ Task<Status> File::close() {
   // Nobody gives up what protects the others' writes, deletes or reopens the file before all ranks
   // are done with it.
   Status status = co_await agree_status(*team_, {});
+  status.keep_first(engine_->store_own_kept());
   if (recorder_ != nullptr) co_await keep_record();
   status.keep_first(driver_->close());
   status = co_await agree_status(*team_, status);
@@ -71,7 +72,9 @@ Task<Status> File::change_size(std::int64_t bytes, Status error,
     error = failure(Errc::read_only, "the file is open for reading only");
   Status status = co_await agree_status(*team_, error, bytes);
   if (status.code == Errc::not_same) status.note = "ranks give different sizes";
+  if (status.ok() && engine_->keeps()) status = co_await engine_->store_kept();
   if (!status.ok()) co_return status;
+  engine_->forget_ahead();
   if (team_->rank() == 0) status = (driver_.get()->*change)(bytes);
   co_return co_await agree_status(*team_, status);
 }
@@ -86,8 +89,16 @@ Task<Status> File::preallocate(std::int64_t bytes, Status error) {
 
 Task<Status> File::sync(Status error) {
   Status status = error;
+  engine_->forget_ahead();
+  if (engine_->keeps()) {
+    status = co_await agree_status(*team_, status);
+    if (!status.ok()) co_return status;
+    status = engine_->store_own_kept();
+  }
   if (status.ok() && writable()) status = driver_->sync();
-  co_return co_await agree_status(*team_, status);
+  status = co_await agree_status(*team_, status);
+  if (status.ok()) engine_->kept_is_stored();
+  co_return status;
 }
 
 Task<Status> File::set_atomicity(bool atomic, Status error) {
@@ -97,6 +108,8 @@ Task<Status> File::set_atomicity(bool atomic, Status error) {
   Status status = co_await agree_status(*team_, error, atomic ? 1 : 0);
   if (status.code == Errc::not_same) status.note = "ranks give different atomicity flags";
   if (!status.ok() || atomic == engine_->plan().atomic) co_return status;
+  if (engine_->keeps()) status = co_await engine_->store_kept();
+  if (!status.ok()) co_return status;
   engine_->set_atomic(atomic);
   if (recorder_ != nullptr) recorder_->forget_decisions();
   co_return status;
@@ -212,7 +225,12 @@ void File::note_sources(std::span<const HintText> texts) {
   }));
 }
 
-Result<std::int64_t> File::size() { return driver_->size(); }
+// What waits to be written counts as written.
+Result<std::int64_t> File::size() {
+  Result<std::int64_t> stored = driver_->size();
+  if (!stored.ok()) return stored;
+  return std::max(*stored, engine_->kept_end());
+}
 
 /// The access's range, from etype `start` of the view on.
 Status File::place_at(std::int64_t start, Access& access) const {
@@ -284,7 +302,7 @@ Result<std::int64_t> File::seek(std::int64_t offset, Whence whence) {
     if (!view_.layout.is_ordered())
       return failure(Errc::unsupported_operation,
                      "the view's end cannot be told: it overlaps itself");
-    const Result<std::int64_t> bytes = driver_->size();
+    const Result<std::int64_t> bytes = size();
     if (!bytes.ok()) return bytes.status();
     const std::int64_t before = view_.layout.position_of(*bytes);
     const std::int64_t etype = std::max<std::int64_t>(view_.etype_bytes, 1);

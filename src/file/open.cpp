@@ -204,6 +204,10 @@ Circumstances File::plan_for(const Hints& hints, const GivenRealmsPtr& realms, C
 // Also after a change of hints or realms: the plan is made anew, staging memory with it. Where a
 // rank has no memory for that all keep what they had.
 Task<Status> File::start_engine(Hints hints, GivenRealmsPtr realms) {
+  if (engine_ != nullptr && engine_->keeps()) {
+    const Status stored = co_await engine_->store_kept();
+    if (!stored.ok()) co_return stored;
+  }
   SharedCapabilities shared = share(driver_->capabilities());
   RecordWishes wishes;
   Status status = attempt([&] {

@@ -48,6 +48,7 @@ void add_sums(Text out, const Tally& tally) {
       {"of them in messages between nodes", &Tally::bytes_messages},
       {"bytes of announcements", &Tally::bytes_announced},
       {"windows", &Tally::windows},
+      {"windows moved piece by piece", &Tally::windows_listed},
       {"windows read, changed and written back", &Tally::rewrites},
       {"bytes read for that", &Tally::bytes_rewritten},
       {"gaps between requests", &Tally::gaps},

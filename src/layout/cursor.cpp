@@ -51,6 +51,24 @@ std::int64_t Cursor::Frame::step() const {
   return list->offsets[i + 1] - list->offsets[i];
 }
 
+std::size_t Cursor::Frame::take_blocks(std::span<Extent> blocks, std::int64_t limit) const {
+  const std::int64_t most = std::min(checked_cast<std::int64_t>(blocks.size()), count - index);
+  const std::int64_t* offsets = list->offsets.data() + index;
+  const std::int64_t base = origin;
+  std::int64_t n = 0;
+  if (!has_lengths(*list)) {
+    const std::int64_t length = block;
+    const std::int64_t fit = limit < length ? 0 : fitting(most, length, limit);
+    for (; n < fit; ++n) blocks[static_cast<std::size_t>(n)] = {base + offsets[n], length};
+    return static_cast<std::size_t>(n);
+  }
+  const std::int64_t* ends = list->prefix.data() + index;
+  const std::int64_t contiguous = list->kind == LoopKind::structure ? 1 : most;
+  for (; n < contiguous && ends[n + 1] - ends[0] <= limit; ++n)
+    blocks[static_cast<std::size_t>(n)] = {base + offsets[n], ends[n + 1] - ends[n]};
+  return static_cast<std::size_t>(n);
+}
+
 /// How many of the next `most` iterations, which exist, are equal blocks at a constant stride.
 std::int64_t Cursor::Frame::regular(std::int64_t most) const {
   if (list == nullptr || most == 1) return most;
@@ -157,6 +175,19 @@ Run Cursor::next(std::int64_t limit) {
   position_ += run.bytes();
   advance(run.count);
   return run;
+}
+
+std::size_t Cursor::next_blocks(std::span<Extent> blocks, std::int64_t limit) {
+  limit = std::min(limit, size_ - position_);
+  const std::size_t whole = within_ == 0 ? top().take_blocks(blocks, limit) : 0;
+  if (whole == 0) {
+    const Run part = next(std::min(limit, top().bytes()));
+    blocks[0] = {part.offset, part.block};
+    return 1;
+  }
+  for (const Extent& block : blocks.first(whole)) position_ += block.length;
+  advance(static_cast<std::int64_t>(whole));
+  return whole;
 }
 
 }  // namespace tamis

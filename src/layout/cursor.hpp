@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "layout/extent.hpp"
 #include "layout/layout.hpp"
@@ -36,6 +37,12 @@ class Cursor {
   /// REQUIRES: limit >= 1 and not at_end().
   Run next(std::int64_t limit);
 
+  /// The innermost loop is a list, whose runs are short. REQUIRES: not at_end().
+  bool in_list() const { return top().list != nullptr; }
+  /// Like next(), but block by block and many at once: fills the front of `blocks` and returns how
+  /// many. REQUIRES: blocks not empty, limit >= 1 and in_list().
+  std::size_t next_blocks(std::span<Extent> blocks, std::int64_t limit);
+
  private:
   // A loop that is being walked. The outermost frame stands for the copies of the dataloop.
   struct Frame {
@@ -53,10 +60,13 @@ class Cursor {
     std::int64_t enter(std::int64_t rest);  // to the iteration with byte `rest`; what is left of it
     std::int64_t regular(std::int64_t most) const;
     std::int64_t step() const;  // from this iteration to the next one, which exists
+    // Whole blocks of an innermost list from the current one on; returns how many.
+    std::size_t take_blocks(std::span<Extent> blocks, std::int64_t limit) const;
   };
   static constexpr std::size_t kMostFrames = kMaxLoopDepth + 1;
 
   Frame& top() { return frames_[depth_ - 1]; }
+  const Frame& top() const { return frames_[depth_ - 1]; }
   Frame copies() const;
   void push(const Dataloop::Node& node, std::int64_t origin);
   void descend();

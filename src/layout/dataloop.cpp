@@ -119,8 +119,21 @@ Result<Dataloop> Dataloop::blockindexed(std::int64_t blocklength,
                                         std::span<const std::int64_t> displacements,
                                         const Dataloop& child) {
   if (blocklength < 0) return failure(Errc::count, kNegativeCount);
-  return indexed_blocks(std::vector<std::int64_t>(displacements.size(), blocklength),
-                        {displacements.begin(), displacements.end()}, child);
+  const bool dense = child.root_ == nullptr && child.extent() == child.size_;
+  if (!dense || displacements.empty())
+    return indexed_blocks(std::vector<std::int64_t>(displacements.size(), blocklength),
+                          {displacements.begin(), displacements.end()}, child);
+  // Among equal blocks the lowest and the highest one decide the bounds.
+  Arithmetic math;
+  Bounds bounds;
+  const auto [lowest, highest] = std::ranges::minmax(displacements);
+  bounds.add(child, lowest, blocklength, math);
+  bounds.add(child, highest, blocklength, math);
+  std::vector<std::int64_t> offsets(displacements.begin(), displacements.end());
+  for (std::int64_t& offset : offsets) offset = math.add(offset, child.first_);
+  const Shape block{nullptr, math.mul(blocklength, child.size_)};
+  if (!math.ok()) return failure(Errc::arg, kTooLarge);
+  return bounds.finish(make_list(std::move(offsets), block, math), math);
 }
 
 Result<Dataloop> Dataloop::indexed(std::span<const std::int64_t> blocklengths,

@@ -1,84 +1,38 @@
 #include "layout/pack.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+
+#include "layout/move_blocks.hpp"
 
 namespace tamis {
 namespace {
 
-/// Equal blocks at strides on both sides. Blocks of one side may lie back to back.
-struct Blocks {
-  std::byte* to;
-  const std::byte* from;
-  std::int64_t to_stride;
-  std::int64_t from_stride;
-  std::int64_t block;
-  std::int64_t count;
+/// A block, and those of a list that follow it.
+template <typename Byte>
+struct Pieces {
+  Byte* base;
+  Byte* at;           // the unread rest of the block
+  std::int64_t left;  // bytes of it, at least one
+  const Extent* next;
+  const Extent* end;
+
+  /// Passes bytes of the block; false where it was the last one and is used up.
+  bool pass(std::int64_t bytes) {
+    at += bytes;
+    left -= bytes;
+    if (left > 0) return true;
+    if (next == end) return false;
+    at = base + next->offset;
+    left = next->length;
+    ++next;
+    return true;
+  }
 };
 
-/// Blocks of exactly Bytes: constant sizes become plain loads and stores.
-template <std::size_t Bytes>
-void move_fixed(const Blocks& b) {
-  std::byte* to = b.to;
-  const std::byte* from = b.from;
-  for (std::int64_t i = 0; i < b.count; ++i, to += b.to_stride, from += b.from_stride)
-    std::memcpy(to, from, Bytes);
-}
-
-/// Blocks of Bytes to 2 * Bytes: two moves that may overlap.
-template <std::size_t Bytes>
-void move_twice(const Blocks& b) {
-  struct Half {
-    std::byte bytes[Bytes];
-  };
-  const auto tail = b.block - static_cast<std::int64_t>(Bytes);
-  std::byte* to = b.to;
-  const std::byte* from = b.from;
-  for (std::int64_t i = 0; i < b.count; ++i, to += b.to_stride, from += b.from_stride) {
-    Half low;
-    Half high;
-    std::memcpy(&low, from, Bytes);
-    std::memcpy(&high, from + tail, Bytes);
-    std::memcpy(to, &low, Bytes);
-    std::memcpy(to + tail, &high, Bytes);
-  }
-}
-
-void move_large(const Blocks& b) {
-  for (std::int64_t i = 0; i < b.count; ++i)
-    std::memcpy(b.to + i * b.to_stride, b.from + i * b.from_stride,
-                static_cast<std::size_t>(b.block));
-}
-
-void move_blocks(const Blocks& b) {
-  switch (b.block) {
-    case 1:
-      return move_fixed<1>(b);
-    case 2:
-      return move_fixed<2>(b);
-    case 4:
-      return move_fixed<4>(b);
-    case 8:
-      return move_fixed<8>(b);
-    case 16:
-      return move_fixed<16>(b);
-    case 32:
-      return move_fixed<32>(b);
-    case 64:
-      return move_fixed<64>(b);
-    default:
-      break;
-  }
-  if (b.block < 4) return move_twice<2>(b);
-  if (b.block < 8) return move_twice<4>(b);
-  if (b.block < 16) return move_twice<8>(b);
-  if (b.block < 32) return move_twice<16>(b);
-  if (b.block < 64) return move_twice<32>(b);
-  if (b.block < 128) return move_twice<64>(b);
-  move_large(b);
-}
-
-/// What is left of the run a cursor gave, and the stream bytes it will give after it.
+/// What is left of the run or the blocks a cursor gave, and the stream bytes it will give after
+/// them.
 template <typename Byte>
 class Walk {
  public:
@@ -87,6 +41,8 @@ class Walk {
   /// Makes sure that there is a run. REQUIRES: bytes are left.
   void refill() {
     if (count_ > 0) return;
+    if (cursor_.in_list()) [[unlikely]]
+      return list();
     const Run run = cursor_.next(left_);
     left_ -= run.bytes();
     at_ = base_ + run.offset;
@@ -96,7 +52,10 @@ class Walk {
   }
   void pass_blocks(std::int64_t n) {
     count_ -= n;
-    if (count_ > 0) at_ += n * stride_;
+    if (count_ > 0)
+      at_ += n * stride_;
+    else if (next_ != end_) [[unlikely]]
+      take_listed();
   }
   /// Passes bytes of the current block, at most all of them.
   void pass_bytes(std::int64_t n) {
@@ -110,16 +69,45 @@ class Walk {
   bool at_block_start() const { return within_ == 0; }
   std::int64_t stride() const { return stride_; }
   std::int64_t count() const { return count_; }
+  /// More blocks of a list follow the current one.
+  bool listed() const { return next_ != end_; }
+
+  Pieces<Byte> pieces() const { return {base_, at(), in_block(), next_, end_}; }
+  /// Goes on where a walk through pieces() has stopped.
+  void resume(const Pieces<Byte>& pieces) {
+    next_ = pieces.next;
+    at_ = pieces.at;
+    block_ = pieces.left;
+    within_ = 0;
+    count_ = pieces.left > 0 ? 1 : 0;
+  }
 
  private:
+  void list() {
+    const std::size_t n = cursor_.next_blocks(listed_, left_);
+    next_ = listed_.data();
+    end_ = next_ + n;
+    for (const Extent& block : std::span(listed_).first(n)) left_ -= block.length;
+    take_listed();
+  }
+  void take_listed() {
+    at_ = base_ + next_->offset;
+    block_ = next_->length;
+    count_ = 1;
+    ++next_;
+  }
+
   Cursor& cursor_;
   Byte* base_;
   std::int64_t left_;
   Byte* at_ = nullptr;  // start of the current block
   std::int64_t block_ = 0;
   std::int64_t stride_ = 0;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0;  // 1 with blocks of a list
   std::int64_t within_ = 0;
+  const Extent* next_ = nullptr;  // blocks that follow the current one
+  const Extent* end_ = nullptr;
+  std::array<Extent, 64> listed_;  // of a list; never touched otherwise
 };
 
 /// Moves as much as the two runs have in common by one kernel; returns the bytes moved.
@@ -147,11 +135,29 @@ std::int64_t move_common(Walk<std::byte>& to, Walk<const std::byte>& from) {
     to.pass_blocks(n);
     from.pass_bytes(n * block);
   } else {
-    std::memcpy(to.at(), from.at(), static_cast<std::size_t>(block));
+    move_piece(to.at(), from.at(), block);
     to.pass_bytes(block);
     from.pass_bytes(block);
   }
   return n * block;
+}
+
+/// The same where one side is a list, piece by piece. REQUIRES: no side is at equal blocks.
+std::int64_t move_listed(Walk<std::byte>& to, Walk<const std::byte>& from) {
+  Pieces<std::byte> target = to.pieces();
+  Pieces<const std::byte> source = from.pieces();
+  std::int64_t moved = 0;
+  for (bool more = true; more;) {
+    const std::int64_t bytes = std::min(target.left, source.left);
+    move_piece(target.at, source.at, bytes);
+    moved += bytes;
+    const bool more_target = target.pass(bytes);
+    const bool more_source = source.pass(bytes);
+    more = more_target && more_source;
+  }
+  to.resume(target);
+  from.resume(source);
+  return moved;
 }
 
 }  // namespace
@@ -163,7 +169,31 @@ void copy_stream(Cursor& to, std::byte* to_base, Cursor& from, const std::byte* 
   while (n > 0) {
     target.refill();
     source.refill();
-    n -= move_common(target, source);
+    if ((target.listed() || source.listed()) && target.count() == 1 && source.count() == 1)
+        [[unlikely]]
+      n -= move_listed(target, source);
+    else
+      n -= move_common(target, source);
+  }
+}
+
+void mark_stream(Cursor& to, std::byte* to_base, std::int64_t n) {
+  static const auto marks = [] {
+    std::array<std::byte, 128> all;
+    all.fill(std::byte{0xff});
+    return all;
+  }();
+  while (n > 0) {
+    const Run run = to.next(n);
+    n -= run.bytes();
+    std::byte* const begin = to_base + run.offset;
+    // Every block is the same as the one before: its source stands still.
+    if (run.block < std::ssize(marks)) {
+      move_blocks({begin, marks.data(), run.stride, 0, run.block, run.count});
+      continue;
+    }
+    for (std::int64_t i = 0; i < run.count; ++i)
+      std::memset(begin + i * run.stride, 0xff, static_cast<std::size_t>(run.block));
   }
 }
 

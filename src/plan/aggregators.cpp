@@ -63,6 +63,10 @@ std::vector<std::int32_t> choose_aggregators(const Topology& topology, const Hin
     nodes.push_back(seats);
   }
   std::vector<std::int32_t> chosen = share_out(nodes, wanted);
+  // As many for each server: none is asked by more of them than another.
+  const auto servers = static_cast<std::size_t>(hints.striping_factor);
+  if (!counted && servers > 0 && chosen.size() % servers != 0 && chosen.size() > servers)
+    return share_out(std::move(nodes), chosen.size() / servers * servers);
   if (chosen.size() >= realms) return chosen;
   for (Seats& seats : nodes) seats.most = HostLimit::kEveryRank;
   return share_out(std::move(nodes), wanted);

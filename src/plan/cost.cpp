@@ -151,6 +151,10 @@ Switch sieve_wish(Direction direction, const Hints& hints) {
   return direction == Direction::write ? hints.romio_ds_write : hints.romio_ds_read;
 }
 
+Switch window_sieving(Direction direction, const Hints& hints) {
+  return hints.tamis_method == Method::list ? Switch::disable : sieve_wish(direction, hints);
+}
+
 Choice choose_method(Direction direction, const Shape& shape, const Hints& hints,
                      const Capabilities& storage) {
   if (shape.bytes == 0) return {Method::nothing, 0, "no bytes"};

@@ -57,6 +57,8 @@ std::int64_t own_window(Direction direction, const Hints& hints, const Capabilit
 
 /// Whether this direction is to be sieved, by the hints for it or for all own bytes.
 Switch sieve_wish(Direction direction, const Hints& hints);
+/// The same for windows of collective accesses.
+Switch window_sieving(Direction direction, const Hints& hints);
 
 /// The way a hint asks for where it is possible, else the cheapest one for a rank to move its own
 /// bytes: pure arithmetic on shape, hints and what the driver says of itself. Large holes make

@@ -7,6 +7,7 @@
 
 #include "plan/changes.hpp"
 #include "plan/realms_text.hpp"
+#include "plan/window_method.hpp"
 
 namespace tamis {
 namespace {
@@ -99,6 +100,8 @@ std::string requests_text(Direction direction, const Shape& shape, Method method
                        windows, bytes_text(room));
     }
     case Method::nothing:
+    case Method::whole:
+    case Method::ahead:
       break;
   }
   return "nothing to move";
@@ -170,11 +173,48 @@ std::string holes_text(const Circumstances& c, const Strategy& strategy) {
     return "no holes, so no window is read first; each is locked while it is written, since "
            "somebody else may be sieving";
   if (strategy.tiled) return "no holes, so no window is read first and nothing is locked";
-  if (c.hints.tamis_locks == Switch::disable)
-    return "windows with holes are read first, so that the holes keep their bytes; no lock, by the "
-           "hint tamis_locks=disable";
-  return "windows with holes are read first, so that the holes keep their bytes; one lock over it "
-         "all meanwhile, so that nobody's bytes there are lost";
+  const char* apart = "ranks write their own pieces of windows with holes, one by one: ";
+  if (strategy.piecewise != nullptr)
+    return std::string(apart) + strategy.piecewise +
+           (c.lock_plain_writes ? "; one lock over it all meanwhile" : "");
+  const bool weighed = window_sieving(Direction::write, c.hints) == Switch::automatic;
+  const char* lock = c.hints.tamis_locks == Switch::disable
+                         ? "no lock, by the hint tamis_locks=disable"
+                         : "one lock over it all meanwhile, so that nobody's bytes there are lost";
+  return fmt::format("windows with holes are read first, so that the holes keep their bytes{}; {}",
+                     weighed ? ", or written piece by piece by the ranks" : "", lock);
+}
+
+std::string sparse_text(const Circumstances& c) {
+  const std::string begin = "most of it nobody wants: ";
+  const char* window = "a window is read from the first to the last byte wanted in it";
+  switch (window_sieving(Direction::read, c.hints)) {
+    case Switch::enable:
+      return begin + window;
+    case Switch::disable:
+      return begin + "ranks read their own pieces, one by one: sieving is disabled by hint";
+    case Switch::automatic:
+      break;
+  }
+  return begin + window + ", or piece by piece by the ranks";
+}
+
+/// What the two ways of moving a window with holes would cost, were all windows alike.
+std::string average_text(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
+  const bool write = survey.directions == 2;
+  const std::int64_t windows =
+      std::max<std::int64_t>(strategy.realms.total_windows(c.window_bytes), 1);
+  const WindowShape average{.bytes = survey.coverage.bytes / windows,
+                            .span = survey.region().length / windows,
+                            .blocks = 1,
+                            .pieces = divide_up(survey.file_blocks, windows),
+                            .holes = true};
+  const Direction direction = write ? Direction::write : Direction::read;
+  const WindowCosts costs = window_costs(average, window_terms(direction, c, strategy), c.storage);
+  return fmt::format(
+      "  whichever costs less: an average one with {} takes about {} with its holes, {} piece by "
+      "piece",
+      counted(average.pieces, "piece"), time_text(costs.sieve_ns), time_text(costs.list_ns));
 }
 
 void add_two_phase(std::string& text, const Survey& survey, const Circumstances& c,
@@ -199,10 +239,11 @@ void add_two_phase(std::string& text, const Survey& survey, const Circumstances&
                                realms.count() == 1 ? "" : " for each aggregator",
                                windows == 1 ? "" : ", two of them in flight at a time"));
   if (write) add_detail(text, holes_text(c, strategy));
-  if (strategy.sparse)
-    add_detail(text,
-               "most of it nobody wants: a window is read from the first to the last byte "
-               "wanted in it");
+  if (strategy.sparse) add_detail(text, sparse_text(c));
+  const Direction direction = write ? Direction::write : Direction::read;
+  const bool holes = write ? !strategy.tiled && strategy.piecewise == nullptr : strategy.sparse;
+  if (holes && window_sieving(direction, c.hints) == Switch::automatic)
+    add_detail(text, average_text(survey, c, strategy));
 }
 
 std::string refused_text(const Survey& survey, const Circumstances& c, const Strategy& strategy) {

@@ -209,8 +209,9 @@ constexpr std::array kTable = {
         "romio_ds_write",
         "Whether scattered writes read, change and write back whole windows (sieving)."),
     HintEntry{"tamis_method", "automatic", "automatic | direct | list | gather | sieve",
-              "How a rank moves its own scattered bytes, where no aggregator does; stronger than "
-              "romio_ds_*, and taken as automatic where it is impossible.",
+              "How a rank moves its own scattered bytes, where no aggregator does, and by list or "
+              "sieve how windows with holes are moved; stronger than romio_ds_*, and taken as "
+              "automatic where it is impossible.",
               &set_choice<&Hints::tamis_method, kMethods>, &print_choice<&Hints::tamis_method>},
     bytes_hint<&Hints::ind_rd_buffer_size, 1>(
         "ind_rd_buffer_size", "4194304",
@@ -240,7 +241,16 @@ constexpr std::array kTable = {
         "striping_unit", "0", "Stripe size the plan aligns to; 0 takes what the storage says."),
     count_hint<&Hints::striping_factor>(
         "striping_factor", kRankCount,
-        "Number of servers the file is striped over; taken, without effect on today's drivers."),
+        "Number of servers the file is striped over: where more ranks may aggregate, a multiple of it "
+        "does."),
+    bytes_hint<&Hints::tamis_read_ahead, 0>(
+        "tamis_read_ahead", "0",
+        "Bytes that a rank which walks along its view in small independent reads gets at once; 0: what "
+        "it asks for, and no more."),
+    bytes_hint<&Hints::tamis_write_behind, 0>(
+        "tamis_write_behind", "0",
+        "Bytes of windows that an aggregator keeps from one collective write to the next, to be "
+        "stored at sync, close or for want of room; as much again for marks; 0: it keeps none."),
     count_hint<&Hints::tamis_pretend_nodes, 1024>(
         "tamis_pretend_nodes", "0 to 1024",
         "Splits the ranks of every node into this many pretended nodes, for tests; 0 and 1: off."),

@@ -25,6 +25,7 @@ std::int64_t turn_block(const Circumstances& c, std::int64_t at_least) {
 }  // namespace
 
 std::optional<RealmKind> wished_realms(const Hints& hints) {
+  if (hints.tamis_write_behind > 0) return RealmKind::persistent;
   if (!hints.tamis_realms && hints.romio_cb_pfr == Switch::enable) return RealmKind::persistent;
   return hints.tamis_realms;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/realm_choice.hpp"
+#include "plan/window_method.hpp"
 
 namespace tamis {
 namespace {
@@ -25,7 +26,9 @@ Switch wish_of(Direction direction, const Hints& hints) {
   return direction == Direction::write ? hints.romio_cb_write : hints.romio_cb_read;
 }
 
-double two_phase_cost(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
+/// Moving all windows from the first to the last byte. Writes to one file take turns in the kernel;
+/// reads go on side by side.
+double windows_cost(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
   const auto span = static_cast<double>(survey.region().length);
   const auto windows = static_cast<double>(strategy.realms.total_windows(c.window_bytes));
   const bool write = survey.directions == 2;
@@ -33,13 +36,32 @@ double two_phase_cost(const Survey& survey, const Circumstances& c, const Strate
   const double one_window = c.storage.operation_ns(write ? Direction::write : Direction::read) +
                             (reads_first ? c.storage.read_ns + c.storage.lock_ns : 0);
   const double storage = (reads_first ? 2 : 1) * span * c.storage.byte_ns + windows * one_window;
+  const int readers = std::min({c.ranks, c.cores, strategy.realms.count()});
+  return write ? storage : storage / readers;
+}
+
+/// Where there are holes windows may go piece by piece; all of them are taken to be alike here.
+double storage_cost(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
+  const bool write = survey.directions == 2;
+  const Direction direction = write ? Direction::write : Direction::read;
+  const WindowTerms terms = window_terms(direction, c, strategy);
+  const bool holes = write ? !strategy.tiled : strategy.sparse;
+  const double windows = windows_cost(survey, c, strategy);
+  if (!holes || terms.sieving == Switch::enable) return windows;
+  const double pieces =
+      static_cast<double>(survey.file_blocks) * c.storage.operation_ns(direction) +
+      static_cast<double>(survey.coverage.bytes) * c.storage.byte_ns;
+  const double listed = write ? pieces : pieces / terms.hands;
+  return terms.sieving == Switch::disable ? listed : std::min(listed, windows);
+}
+
+double two_phase_cost(const Survey& survey, const Circumstances& c, const Strategy& strategy) {
   const double packing = static_cast<double>(survey.coverage.bytes) * kCopyByteNs +
                          static_cast<double>(survey.file_blocks + survey.memory_blocks) * kPieceNs;
   const double hands = std::min(c.ranks, c.cores);
+  const auto windows = static_cast<double>(strategy.realms.total_windows(c.window_bytes));
   const double turns = windows * kTurnNs * c.ranks / hands;
-  // Writes to one file take turns in the kernel; reads and packing go on side by side.
-  const double readers = std::min<double>(hands, strategy.realms.count());
-  return (write ? storage : storage / readers) + packing / hands + turns;
+  return storage_cost(survey, c, strategy) + packing / hands + turns;
 }
 
 /// Two-phase with as many of the aggregators as are worth it: one that has but a small part of the
@@ -69,7 +91,12 @@ double alone_cost(const Survey& survey, const Circumstances& c, Direction direct
   return std::max({survey.alone_ns / hands, in_turn, survey.alone_longest_ns});
 }
 
-const char* why_not_rewritten(std::int32_t obstacles) {
+/// Why windows with holes may not be read first and written back; nullptr where they may.
+const char* why_not_rewritten(std::int32_t obstacles, const Hints& hints) {
+  if (obstacles == 0) {
+    const bool disabled = window_sieving(Direction::write, hints) == Switch::disable;
+    return disabled ? "there are holes, and sieving is disabled by hint" : nullptr;
+  }
   if ((obstacles & kNotReadable) != 0)
     return "there are holes, and they cannot be read back: the file may be written only";
   if ((obstacles & kNoLocks) != 0)
@@ -78,9 +105,16 @@ const char* why_not_rewritten(std::int32_t obstacles) {
   return "there are holes, and another open of the file may be writing into them";
 }
 
+/// Whether windows of collective writes are to wait until somebody asks for them.
+bool writes_behind(const Circumstances& c) {
+  return c.hints.tamis_write_behind > 0 && !c.atomic && !c.no_write_behind &&
+         c.hints.romio_cb_write != Switch::disable;
+}
+
 /// Why two-phase is out of the question; nullptr where it is possible.
 const char* two_phase_refused(const Survey& survey, const Circumstances& c, bool write) {
-  if (c.ranks == 1) return "there is one rank";
+  const bool behind = write && writes_behind(c);
+  if (c.ranks == 1 && !behind) return "there is one rank";
   if (survey.ranks_unordered > 0) return "a view goes back and forth in the file";
   if (c.atomic) return "atomic mode: every rank's access must appear whole";
   if (survey.directions == 3) return "ranks disagree on the direction";
@@ -88,10 +122,6 @@ const char* two_phase_refused(const Survey& survey, const Circumstances& c, bool
   // Windows of a region that is nearly empty would cost more than all pieces, whatever a hint says.
   if (survey.region().length / kSparse > survey.coverage.bytes)
     return "the holes are too large for windows";
-  const bool holes = write && !survey.coverage.tiles(survey.region());
-  if (holes && survey.rewrite_obstacles != 0) return why_not_rewritten(survey.rewrite_obstacles);
-  if (holes && c.hints.romio_ds_write == Switch::disable)
-    return "there are holes, and sieving is disabled by hint";
   return nullptr;
 }
 
@@ -113,9 +143,20 @@ const char* why_two_phase(const Survey& survey, const Circumstances& c, const St
 
 }  // namespace
 
+namespace {
+
+/// A window that waits is not transferred out of the cache anyway, and the fewer there are, the
+/// less ranks wait for each other.
+std::int64_t largest_window(const Hints& hints) {
+  const std::int64_t kept = std::min(hints.tamis_write_behind / 4, 4 * kLargestWindow);
+  return std::max(kept, kLargestWindow);
+}
+
+}  // namespace
+
 std::int64_t choose_window(const Hints& hints, int nodes) {
   const std::int64_t buffers = nodes > 1 ? 6 : 2;
-  const std::int64_t share = std::min(hints.cb_buffer_size / buffers, kLargestWindow);
+  const std::int64_t share = std::min(hints.cb_buffer_size / buffers, largest_window(hints));
   constexpr std::int64_t page = 4096;
   return share >= page ? share / page * page : std::max<std::int64_t>(share, 1);
 }
@@ -162,12 +203,19 @@ Strategy decide(const Survey& survey, const Circumstances& c) {
   if (strategy.reason != nullptr) return strategy;
 
   strategy.tiled = write && survey.coverage.tiles(survey.region());
+  if (write && !strategy.tiled && !writes_behind(c))
+    strategy.piecewise = why_not_rewritten(survey.rewrite_obstacles, c.hints);
   strategy.sparse = !write && survey.coverage.bytes < survey.region().length / 2;
   weigh_two_phase(survey, c, strategy);
-  if (wish == Switch::disable) {
+  strategy.behind = write && writes_behind(c);
+  if (strategy.behind) {
+    strategy.route = Route::two_phase;
+    strategy.reason = "write-behind: windows wait for more, until sync, close or want of room";
+  } else if (wish == Switch::disable) {
     strategy.reason = "collective buffering is disabled by hint";
   } else if (wish == Switch::automatic && strategy.alone_ns <= strategy.two_phase_ns) {
-    strategy.reason = why_alone(survey, c, strategy);
+    strategy.reason =
+        strategy.piecewise != nullptr ? strategy.piecewise : why_alone(survey, c, strategy);
   } else {
     strategy.route = Route::two_phase;
     strategy.reason = wish == Switch::enable ? "collective buffering is enabled by hint"

@@ -29,6 +29,7 @@ struct Circumstances {
   std::int64_t persistent_block = 0;  ///< of persistent realms, fixed at the first access; 0: none
   GivenRealmsPtr given = {};          ///< realms by the user, as many as aggregators; null: none
   bool atomic = false;
+  bool no_write_behind = false;    ///< there was no memory for it
   bool lock_plain_writes = false;  ///< somebody whom shared memory does not reach may be sieving
 };
 
@@ -41,9 +42,14 @@ struct Strategy {
   FileRealms realms;
   /// Writes: the union of all pieces is known to have no hole, so no window needs reading first.
   bool tiled = false;
+  /// Writes with holes: why they may not be read first and written back, so that windows with holes
+  /// are written piece by piece; null: they may, where that is cheaper.
+  const char* piecewise = nullptr;
   /// Reads: much of the region is wanted by nobody, so of a window only what lies between the first
   /// and the last byte wanted is read; ranks say beforehand what they want.
   bool sparse = false;
+  /// Writes: windows are not stored now. They wait, marked byte by byte (write-behind).
+  bool behind = false;
   double alone_ns = 0;      ///< estimate for Route::alone
   double two_phase_ns = 0;  ///< estimate for Route::two_phase
   const char* reason = "";

@@ -115,7 +115,9 @@ ClockedWorld::ClockedWorld(int ranks, const Machine& machine)
       topology_(Topology::from_labels(nodes_in_turn(ranks, machine.ranks_per_node))),
       ranks_(static_cast<std::size_t>(ranks)),
       out_(topology_.nodes.size(), Calendar(kLinkSlotNs)),
-      in_(topology_.nodes.size(), Calendar(kLinkSlotNs)) {}
+      in_(topology_.nodes.size(), Calendar(kLinkSlotNs)) {
+  for (int rank = 0; rank < ranks; ++rank) at(rank).timed = topology_.local_index(rank) < 2;
+}
 
 ClockedWorld::~ClockedWorld() = default;
 

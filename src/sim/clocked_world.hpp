@@ -75,7 +75,7 @@ class ClockedWorld {
   void wake(int rank, double time_ns);
   /// The processor's time is taken of the first two ranks of each node: asking for it costs more
   /// than most steps.
-  bool timed(int rank) const { return topology_.local_index(rank) < 2; }
+  bool timed(int rank) const { return at(rank).timed; }
   const Traffic& traffic(int rank) const { return at(rank).traffic; }
   /// Shared memory made by a rank and not yet given back by anyone.
   std::int64_t shared_bytes(int rank) const { return at(rank).shared_bytes; }
@@ -100,6 +100,7 @@ class ClockedWorld {
     double clock_ns = 0;
     double expected_ns = -1;  // the event that was put in last, if it is still to come
     bool finished = false;
+    bool timed = false;
     std::int64_t shared_bytes = 0;
     class ClockedComm* comm = nullptr;
     Traffic traffic;

@@ -19,6 +19,7 @@ SUMS = (
     "bytes_announced",
     "windows",
     "aggregators",
+    "windows_listed",
     "rewrites",
     "bytes_rewritten",
     "gaps",

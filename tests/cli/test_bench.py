@@ -17,8 +17,8 @@ from support import BUILD, ROOT, TAMIS, clean_environment, tamis, write_script
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "python"))
 
-from tamis.bench import (cases, cells, counted, differences, jobs, methods, paper004, plots, results,  # noqa: E402
-                         show, tables)
+from tamis.bench import (aims, cases, cells, counted, differences, jobs, methods, paper004, paper_plots,  # noqa: E402
+                         plots, results, show, tables)
 from tamis.bench.cases import Case  # noqa: E402
 from tamis.bench.implementations import Implementation, Mpi  # noqa: E402
 from tamis.bench.records import Records, open_records  # noqa: E402
@@ -47,7 +47,7 @@ class Turns(unittest.TestCase):
                 ("openmpi", "OMPIO"), ("openmpi", "ROMIO"), ("openmpi", "Tamis")}
 
     def turns(self, rounds, *found):
-        groups = cells.groups_of(found, (4,), ["a", "b"])
+        groups = cells.groups_of(found, lambda case: (4,), ["a", "b"])
         return list(cells.turns_of(groups, self.MPIS, rounds))
 
     def names(self, turn):
@@ -77,14 +77,31 @@ class Turns(unittest.TestCase):
         self.assertEqual([(turn[0].group.directory, turn[0].round) for turn in turns], [("a", 0)])
 
     def test_btio_gets_square_numbers_and_each_only_once(self):
-        groups = cells.groups_of([Case("btio")], (1, 4, 5, 8, 16), ["a"])
-        self.assertEqual([group.ranks for group in groups], [1, 4, 9, 16])
+        self.assertEqual(cases.ranks_of(Case("btio"), "short", (1, 4, 5, 8, 16)), (1, 4, 9, 16))
+
+    def test_who_names_no_ranks_gets_many_of_them_for_a_part_of_the_workloads(self):
+        self.assertEqual(cases.ranks_of(Case("dist3d"), "standard", ()), (2, 4, 8, 16))
+        self.assertEqual(cases.ranks_of(Case("flash"), "standard", ()), (2, 4, 8))
+        self.assertEqual(cases.ranks_of(Case("flash"), "standard", (16,)), (16,))
+        self.assertEqual(cases.ranks_of(Case("memory"), "standard", ()), (4,))
+        self.assertEqual(cases.ranks_of(Case("hpio", most_ranks=4), "standard", ()), (2, 4))
+
+    def test_a_variant_takes_its_turn_beside_tamis_where_its_case_wants_it(self):
+        case = Case("timesteps", variants=(cases.WRITE_BEHIND,))
+        for turn in self.turns(2, case):
+            behind = [(mpi, "Tamis, write-behind") for mpi in ("mpich", "openmpi")]
+            self.assertEqual(sorted(self.names(turn)), sorted([*self.ENTRANTS, *behind]))
+            own = next(cell for cell in turn if cell.implementation.variant)
+            self.assertEqual((own.levels("0123"), own.ops), (["3"], ("write",)))
+            self.assertEqual(own.levels("02"), [])
+            self.assertEqual(own.implementation.hints, "*:tamis_write_behind=64M")
+        self.assertEqual(len(self.turns(1, Case("dist3d"))[0]), len(self.ENTRANTS))
 
     def test_the_program_is_asked_for_what_the_case_says(self):
         size = cells.Size(reps=2, budget=1, timeout=9, scale=0.25, paper=True, levels="23")
         self.assertEqual(" ".join(size.arguments(Case("hpio", (("size", 64),)))),
                          "--workload hpio --reps 2 --budget 1 --scale 0.25 --paper --size 64")
-        self.assertEqual(size.arguments(Case("contig", (("blocks", 4),))), ["--blocks", "4"])
+        self.assertEqual(size.arguments(Case("contig", (("blocks", 4), ("listed", "")))), ["--blocks", "4", "--listed"])
 
 
 class Words(unittest.TestCase):
@@ -99,6 +116,10 @@ class Words(unittest.TestCase):
         found = cases.cases_of(["hpio"], "short", self.KNOWN)
         self.assertEqual([case.name for case in found][:2], ["hpio", "hpio type=succinct size=8"])
         self.assertEqual({case.curve for case in found}, {"", "size"})
+
+    def test_curves_can_be_left_out_or_had_alone(self):
+        for kinds, curves in ((("rows",), {""}), (("curves",), {"size"})):
+            self.assertEqual({case.curve for case in cases.cases_of(["hpio"], "short", self.KNOWN, kinds)}, curves)
 
     def test_noncontig_has_all_its_layouts_and_equal_vectors_along_its_curves(self):
         known = {"noncontig": {"reads_only": False, "parameters": []}}
@@ -286,6 +307,16 @@ class Figures(unittest.TestCase):
         self.assertEqual(show.means_table(summary)[1],
                          [["mpich, 4 ranks", "9.00x (1)", "1.00x (2)"], ["mpich, 8 ranks", "-", "5.00x (1)"]])
 
+    def test_a_variant_is_compared_with_tamis_and_is_no_peer(self):
+        records = []
+        for number, (speed, behind) in enumerate(((10, 60), (20, 100), (10, 70))):
+            records += [record("Tamis", number, {("3", "write"): speed}), record("ROMIO", number, {("3", "write"): 5}),
+                        record("Tamis, write-behind", number, {("3", "write"): behind})]
+        row = self.row(records)
+        self.assertEqual(set(row["peers"]), {"ROMIO"})
+        self.assertEqual(row["variants"]["write-behind"]["ratio"], 6.0)
+        self.assertIn("6.00x", show.variants_table([row], {"d": "tmpfs"})[1][0])
+
     def test_rows_with_calls_left_out_are_in_no_mean(self):
         records = [record("Tamis", 0, {("0", "write"): 30, ("3", "write"): 30}),
                    record("ROMIO", 0, {("0", "write"): 10, ("3", "write"): 10})]
@@ -294,6 +325,64 @@ class Figures(unittest.TestCase):
         self.assertEqual((summary["compared"], summary["partial"]), (2, 1))
         self.assertEqual([(mean["level"], mean["rows"]) for mean in summary["means"]], [("3", 1)])
         self.assertIn("1 row with calls left out (~): in no mean", show.summary_line(summary))
+
+
+class Aims(unittest.TestCase):
+    """What a line says is counted from rows whose every figure is known."""
+
+    @staticmethod
+    def row(level="3", **more):
+        return {"case": "dist3d", "workload": "dist3d", "parameters": {}, "curve": "", "ranks": 4, "directory": "d",
+                "file_system": "tmpfs", "mpi": "mpich", "op": "write", "level": level, "ratio": 4.0, "partial": False,
+                "ratio_best_level": 2.0, "ratio_posix": 0.9, "piece_bytes": 512, "variants": {},
+                "tamis": {"mib_per_s": 600.0}, **more}
+
+    def rows(self, **more):
+        return [self.row(level, **more) for level in "023"]
+
+    def aim(self, start, rows, gauges=()):
+        return next(one for one in aims.aims_of(rows, gauges) if one["what"].startswith(start))
+
+    def test_the_best_level_counts_where_all_levels_were_measured(self):
+        rows = self.rows() + self.rows(op="read", ratio_best_level=0.5)
+        rows += [self.row(case="noncontig", ratio_best_level=0.1), *self.rows(case="hpio 8", curve="size")]
+        found = self.aim("level 3 to the peers' best", rows)
+        self.assertEqual((found["met"], found["reached"]), (False, "1 of 2 rows, geometric mean 1.00x"))
+        self.assertEqual([(one["case"], one["op"], one["ratio"]) for one in found["short"]], [("dist3d", "read", 0.5)])
+        self.assertEqual(len(list(show.short_tables([found], {"d": "tmpfs"}))), 1)
+
+    def test_means_by_ranks_with_the_square_number_nearby(self):
+        rows = [self.row(ranks=8, ratio=20.0), self.row(ranks=9, ratio=5.0, mpi="openmpi"),
+                self.row(ranks=2, ratio=4.0)]
+        self.assertTrue(self.aim("level 3 to the better peer's level 3, 8 ranks", rows)["met"])
+        self.assertFalse(self.aim("level 3 to the better peer's level 3, 2 ranks", rows)["met"])
+        self.assertIsNone(self.aim("level 3 to the better peer's level 3, 16 ranks", rows)["met"])
+        self.assertIn("10.00x of 2 rows (mpich 20.00x, openmpi 5.00x)",
+                      self.aim("level 3 to the better peer's level 3, 8 ranks", rows)["reached"])
+
+    def test_small_pieces_are_not_held_against_the_limit(self):
+        rows = [self.row(), self.row(piece_bytes=511, ratio_posix=0.1), self.row(piece_bytes=None, ratio_posix=0.1)]
+        self.assertTrue(self.aim("level 3, pieces of 512", rows)["met"])
+        self.assertFalse(self.aim("level 3, pieces of 512", [self.row(ratio_posix=0.79)])["met"])
+
+    def test_cyclic_pieces_have_eight_bytes_and_no_gaps(self):
+        cyclic = {"workload": "hpio", "ranks": 2, "parameters": {"size": 8, "spacing": 0}}
+        gaps = {**cyclic, "parameters": {"size": 8, "spacing": 128}, "tamis": {"mib_per_s": 1.0}}
+        found = self.aim("level 3, cyclic", [self.row(**cyclic), self.row(**gaps), self.row(tamis={"mib_per_s": 1.0})])
+        self.assertEqual((found["met"], found["reached"]), (True, "mpich write 600"))
+
+    def test_write_behind_is_to_pay_in_every_row(self):
+        rows = [self.row(variants={"write-behind": {"ratio": ratio}}) for ratio in (6.0, 4.0)]
+        self.assertTrue(self.aim("time steps", rows[:1])["met"])
+        self.assertFalse(self.aim("time steps", rows)["met"])
+
+    def test_what_gauges_say(self):
+        gauges = [{"program": "nothing", "implementation": "Tamis", "mpi": "mpich", "ranks": 2, "ratio": 1.5},
+                  {"program": "nothing", "implementation": "ROMIO", "mpi": "mpich", "ranks": 2, "ratio": 9.0},
+                  {"program": "memory", "implementation": "Tamis", "heap_peak": 2048, "pieces": 1000000}]
+        self.assertEqual(self.aim("a collective call", [], gauges)["reached"], "mpich 1.50 (2)")
+        self.assertEqual(self.aim("announcements", [], gauges)["reached"], "2 KiB at most, up to 1,000,000 pieces")
+        self.assertEqual({one["met"] for one in aims.aims_of([], [])}, {None})
 
 
 class Pictures(Directory):
@@ -310,11 +399,57 @@ class Pictures(Directory):
                                   curve="elmtcount"))
         found = {"rows": results.rows_of(records)}
         made = plots.draw_all(found, {"d": "tmpfs"}, self.directory)
-        self.assertEqual([title for _, title in made], ["dist3d", "hpio type=succinct, by size",
+        self.assertEqual([title for _, title in made], ["HPIO by region size, level 3 (figure 4 of 001)", "dist3d",
+                                                        "hpio type=succinct, by size",
                                                         "noncontig file=contiguous, by elmtcount"])
         for name, _ in made:
             for ending in ("png", "svg"):
                 self.assertGreater((self.directory / f"{name}.{ending}").stat().st_size, 1000)
+
+
+class PapersFigures(unittest.TestCase):
+    """What is drawn, without drawing it."""
+
+    def pictures(self, records):
+        return {one.name: one for one in paper_plots.pictures_of(results.rows_of(records), {"d": "tmpfs"})}
+
+    def test_regions_by_type_and_peers_once(self):
+        records = []
+        for kind, speed in (("succinct", 9), ("vector", 8)):
+            for size in (64, 8):
+                more = {"case": f"{kind} {size}", "workload": "hpio", "curve": "size",
+                        "parameters": {"type": kind, "size": size}}
+                records += [record("Tamis", 0, {("3", "write"): speed * size, ("posix", "write"): 900}, **more),
+                            record("ROMIO", 0, {("3", "write"): size}, **more)]
+        panel, = self.pictures(records)["figure-4"].panels[0]
+        self.assertEqual({one.label: one.points for one in panel.lines},
+                         {"Tamis, succinct type": ((8, 72), (64, 576)), "Tamis, vector type": ((8, 64), (64, 512)),
+                          "ROMIO": ((8, 8), (64, 64)), "POSIX limit": ((8, 900), (64, 900))})
+
+    def test_sieving_or_not_by_extent_and_fill(self):
+        records = []
+        for extent in (4096, 65536):
+            for fill in (10, 50):
+                more = {"case": f"{extent} {fill}", "workload": "fill", "curve": "fill",
+                        "parameters": {"extent": extent, "fill": fill}}
+                records += [record("Tamis", 0, {("3", "write"): fill}, **more),
+                            record("Tamis, never sieving", 0, {("3", "write"): fill / 2}, **more)]
+        picture = self.pictures(records)["figure-5-1"]
+        self.assertEqual([panel.title for panel in picture.panels[0]], ["write, extent 4096", "write, extent 65536"])
+        self.assertEqual([(one.label, one.points) for one in picture.panels[0][0].lines],
+                         [("Tamis", ((10, 10), (50, 50))), ("Tamis, never sieving", ((10, 5), (50, 25)))])
+
+    def test_over_the_number_of_ranks(self):
+        records = [record(name, 0, {("3", "write"): ranks * speed}, ranks=ranks, workload="timesteps", case="timesteps")
+                   for ranks in (2, 4) for name, speed in (("Tamis", 5), ("Tamis, write-behind", 9), ("ROMIO", 1))]
+        found = self.pictures(records + [record("Tamis", 0, {("3", "write"): 1}, case="only at 4")])
+        self.assertEqual(set(found), {"figure-7", "ranks-write"})
+        for picture in found.values():
+            panels = [panel for row in picture.panels for panel in row]
+            self.assertEqual(len(panels), 1)
+            self.assertEqual([(one.label, one.points) for panel in panels for one in panel.lines],
+                             [("Tamis", ((2, 10), (4, 20))), ("Tamis, write-behind", ((2, 18), (4, 36))),
+                              ("ROMIO", ((2, 2), (4, 4)))])
 
 
 PARAMETERS = {
@@ -495,15 +630,15 @@ class WithFakes(Directory):
         self.assertEqual([fault["rounds"] for fault in found["faults"] if fault["word"] == jobs.HANGS], [[0]])
 
     def check_document(self, found):
-        kinds = {"format": int, "machine": dict, "commands": list, "loads": list, "summary": dict, "rows": list,
-                 "gauges": list, "faults": list}
+        kinds = {"format": int, "machine": dict, "commands": list, "loads": list, "summary": dict, "aims": list,
+                 "rows": list, "gauges": list, "faults": list}
         self.assertEqual({name: type(value) for name, value in found.items()}, kinds)
         for name in ("date", "cores", "cpu", "memory_bytes", "kernel", "file_systems", "mpis", "tamis", "commit"):
             self.assertIn(name, found["machine"])
         self.assertEqual(found["machine"]["mpis"], {"mpich": "4.9"})
         for row in found["rows"]:
-            self.assertEqual(set(row), {*results.HEAD, "op", "level", "posix", "tamis", "peers", "better_peer", "ratio",
-                                        "ratio_least", "ratio_most", "rounds", "best_level", "ratio_best_level",
+            self.assertEqual(set(row), {*results.HEAD, "op", "level", "posix", "piece_bytes", "variants", "tamis",
+                                        "peers", "better_peer", "ratio", "ratio_least", "ratio_most", "rounds", "best_level", "ratio_best_level",
                                         "ratio_posix", "peer_ahead", "partial"})
 
     def test_a_run_that_was_killed_goes_on_where_it_was(self):

@@ -2,14 +2,17 @@
    says of each call with the file.
 
    full_disk METHOD VIEW PATH [bytes of a rank = 2097152] [calls = 8] [most bytes of a file = any]
-   METHOD: write, write_at, write_all, write_at_all.  VIEW: blocks (each rank its own stretch of the
-   file) or interleaved (4 KiB in turns).
+   METHOD: write, write_at, write_all, write_at_all, write_all_behind.  VIEW: blocks (each rank its
+   own stretch of the file) or interleaved (4 KiB in turns).
 
    A call that says success has all its bytes in the file. One that does not says MPI_ERR_NO_SPACE,
    and its count is the number of its leading bytes that are there, no more and no less. An
    independent call that lost nothing says success; a collective one says the same on all ranks, and
    failure only where one of them lost something. Since not all bytes can be there, some call of
    some rank must have failed. Prints one line per rank; exit code 0 when all of this holds.
+
+   Written behind (Tamis alone) the calls say success, and the sync and the close after it say
+   MPI_ERR_NO_SPACE on every rank.
 
    With /dev/full as the path every call that has bytes must say MPI_ERR_NO_SPACE. */
 #include <fcntl.h>
@@ -28,7 +31,7 @@ enum { piece = 4096, patience = 60, most_calls = 256 };
 typedef struct {
   int rank, ranks, bytes, calls; /* bytes of one call */
   long long limit;               /* of a file, set once it is open; 0: none */
-  bool interleaved, collective, explicit_offset, character_device;
+  bool interleaved, collective, explicit_offset, behind, character_device;
   const char* path;
 } Job;
 
@@ -58,13 +61,23 @@ static long long place(const Job* job, long long position) {
   return (position / piece * job->ranks + job->rank) * piece + position % piece;
 }
 
+static int class_of(int code) {
+  int class = MPI_SUCCESS;
+  MPI_Error_class(code, &class);
+  return class;
+}
+
 static MPI_File open_with_view(const Job* job) {
   MPI_File file = MPI_FILE_NULL;
   const int amode = job->character_device ? MPI_MODE_WRONLY : MPI_MODE_RDWR | MPI_MODE_CREATE;
-  if (MPI_File_open(MPI_COMM_WORLD, job->path, amode, MPI_INFO_NULL, &file) != MPI_SUCCESS) {
+  MPI_Info hints;
+  MPI_Info_create(&hints);
+  if (job->behind) MPI_Info_set(hints, "tamis_write_behind", "64M");
+  if (MPI_File_open(MPI_COMM_WORLD, job->path, amode, hints, &file) != MPI_SUCCESS) {
     fprintf(stderr, "full_disk: cannot open %s\n", job->path);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
+  MPI_Info_free(&hints);
   MPI_Datatype filetype;
   if (job->interleaved) {
     MPI_Type_vector(job->bytes / piece, piece, piece * job->ranks, MPI_BYTE, &filetype);
@@ -95,7 +108,7 @@ static Answer write_call(const Job* job, MPI_File file, int call, unsigned char*
     code = job->collective ? MPI_File_write_all(file, data, job->bytes, MPI_BYTE, &status)
                            : MPI_File_write(file, data, job->bytes, MPI_BYTE, &status);
   }
-  MPI_Error_class(code, &answer.class);
+  answer.class = class_of(code);
   MPI_Get_count(&status, MPI_BYTE, &answer.count);
   return answer;
 }
@@ -165,6 +178,25 @@ static int judge(const Job* job, const Answer* answers, const Present* present) 
   return wrong + (all_failed == 0);
 }
 
+/* Written behind: calls succeed, the sync and the close tell every rank that there was no room. */
+static int judge_behind(const Job* job, const Answer* answers, const Present* present, int synced,
+                        int closed) {
+  int wrong = synced != MPI_ERR_NO_SPACE || closed != MPI_ERR_NO_SPACE;
+  long long there = 0;
+  for (int call = 0; call < job->calls; ++call) {
+    wrong += answers[call].class != MPI_SUCCESS || answers[call].count != job->bytes;
+    there += present[call].all;
+  }
+  printf("rank %d: sync gave class %d, close %d, %lld bytes in the file, %d untrue answers\n",
+         job->rank, synced, closed, there, wrong);
+  fflush(stdout);
+  const long long wanted = (long long)job->bytes * job->calls;
+  long long least = 0;
+  MPI_Allreduce(&there, &least, 1, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
+  if (least == wanted) fprintf(stderr, "full_disk: nothing was full\n");
+  return wrong + (least == wanted);
+}
+
 static Job parse(int argc, char** argv) {
   if (argc < 4) {
     fprintf(stderr, "full_disk METHOD VIEW PATH [bytes] [calls] [limit]\n");
@@ -175,6 +207,7 @@ static Job parse(int argc, char** argv) {
   job.bytes = (argc > 4 ? atoi(argv[4]) : 2 << 20) / job.calls / piece * piece;
   job.limit = argc > 6 ? atoll(argv[6]) : 0;
   job.interleaved = strcmp(argv[2], "interleaved") == 0;
+  job.behind = strcmp(argv[1], "write_all_behind") == 0;
   job.collective = strstr(argv[1], "_all") != NULL;
   job.explicit_offset = strstr(argv[1], "_at") != NULL;
   job.character_device = stat(job.path, &status) == 0 && S_ISCHR(status.st_mode);
@@ -195,11 +228,14 @@ int main(int argc, char** argv) {
   MPI_File file = open_with_view(&job);
   if (job.limit > 0) limit_files(job.limit);
   for (int call = 0; call < job.calls; ++call) answers[call] = write_call(&job, file, call, data);
-  MPI_File_close(&file);
+  const int synced = job.behind ? class_of(MPI_File_sync(file)) : MPI_SUCCESS;
+  const int closed = class_of(MPI_File_close(&file));
   MPI_Barrier(MPI_COMM_WORLD);
   if (job.limit > 0) limit_files(0);
   read_back(&job, present);
-  int wrong = judge(&job, answers, present), all_wrong = 0;
+  int wrong = job.behind ? judge_behind(&job, answers, present, synced, closed)
+                         : judge(&job, answers, present);
+  int all_wrong = 0;
   MPI_Allreduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   free(data);
   MPI_Finalize();

@@ -23,6 +23,7 @@ import mpi_hosts
 INSIDE = "FULL_DISK_INSIDE"  # set in the copy of this script that runs in the namespace
 SKIPPED = 77  # CTest's customary exit code
 METHODS = ("write", "write_at", "write_all", "write_at_all")
+OURS = ("write_all_behind",)  # asked for by a hint that other MPI-IOs do not know
 VIEWS = ("blocks", "interleaved")
 CALLS = 8
 TOTAL = 24 << 20  # of all ranks: more than any of the disks has, whatever the number of ranks
@@ -81,7 +82,8 @@ def run_disk(options, file_path):
     failures = 0
     for mpi in mpi_hosts.installed_hosts(options.mpi):
         for ranks in options.ranks or [4]:
-            for method in METHODS:
+            # A limit on files is one on shared memory, too, so that nothing can be written behind.
+            for method in METHODS if options.host or options.disk == "limit" else METHODS + OURS:
                 for view in VIEWS:
                     verdict, output = run_case(options, mpi, method, view, file_path, ranks)
                     print(f"{verdict:6}  {options.disk:6}  {mpi.name:8}  {ranks} ranks  {method:13} {view}", flush=True)

@@ -303,6 +303,9 @@ void Player::run(const Rng& scenario, const View& view, const Step& step) {
       check_counts(part, bytes, status);
     }
   }
+  // What is written behind is in the file after a sync.
+  const bool behind = hints_text_.find("tamis_write_behind") != std::string::npos;
+  if (step.write && behind && MPI_File_sync(file_) != MPI_SUCCESS) fail("MPI_File_sync");
   // Where a read met the end of the file the standard leaves two readings.
   if (!step.explicit_offset && (step.write || !past_end)) check_position(view, part, step);
   page_.meet();

@@ -363,6 +363,7 @@ MPI_Info random_hints(Rng& rng, std::string& text) {
       {"tamis_shared_memory", {"automatic", "enable", "disable"}},
       {"tamis_realms", {"automatic", "even", "balanced", "cyclic", "persistent"}},
       {"tamis_async", {"automatic", "disable", "enable", "io_uring"}},
+      {"tamis_write_behind", {"0", "0", "1", "20000", "1M"}},
   };
   MPI_Info info;
   MPI_Info_create(&info);

@@ -11,6 +11,7 @@ struct Totals {
   int operations = 0;
   int faults = 0;
   int rival_writes = 0;
+  Tally in_windows;
 };
 
 /// Says at the end of the run how much was done.
@@ -19,6 +20,9 @@ class Random : public testing::Test {
   static void TearDownTestSuite() {
     fmt::print("in all {} operations, {} faults injected, {} bytes written by a rival\n",
                totals_.operations, totals_.faults, totals_.rival_writes);
+    fmt::print("of {} windows that were counted {} went piece by piece, {} were rewritten\n",
+               totals_.in_windows.windows, totals_.in_windows.windows_listed,
+               totals_.in_windows.rewrites);
   }
 
   /// Runs scenarios from seeds until one is wrong.
@@ -29,6 +33,7 @@ class Random : public testing::Test {
       totals_.operations += scenario.operations_done();
       totals_.faults += scenario.faults_injected();
       totals_.rival_writes += scenario.rival_writes();
+      totals_.in_windows.add(scenario.in_windows());
       ASSERT_TRUE(wrong.empty()) << wrong;
     });
   }
@@ -56,6 +61,16 @@ TEST_F(Random, reads_that_end_early_count_what_is_there) {
 
 TEST_F(Random, a_full_disk_is_told_to_every_rank_with_true_counts) {
   run(200, {.most_ranks = 8, .capacity = 2500});
+}
+
+TEST_F(Random, windows_of_clustered_accesses_go_their_ways) {
+  run(200, {.most_ranks = 6, .clustered = true});
+}
+
+TEST_F(Random, faults_of_lists_and_windows_are_told_with_true_counts) {
+  run(400, {.most_ranks = 6, .fault_chance = 1, .clustered = true});
+  run(100, {.most_ranks = 6, .clustered = true, .short_reads = 0.2});
+  run(100, {.most_ranks = 6, .clustered = true, .capacity = 1500});
 }
 
 TEST_F(Random, faults_and_wrong_arguments_come_together) {

@@ -141,8 +141,17 @@ std::string Scenario::close() {
   const std::vector<Status> mistakes(files_.size());
   const std::string wrong = together(
       "close", mistakes, [&](std::size_t rank, const Status&) { return files_[rank]->close(); });
+  count_windows();
   files_.clear();
   return wrong;
+}
+
+void Scenario::count_windows() {
+  for (const auto& file : files_) {
+    if (file->recorder() == nullptr) continue;
+    for (const auto& [way, tally] : file->recorder()->ways())
+      if (way.route == Route::two_phase) in_windows_.add(tally);
+  }
 }
 
 std::string Scenario::operate() {

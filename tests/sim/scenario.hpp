@@ -45,6 +45,7 @@ struct ScenarioOptions {
   int operations = 8;
   double fault_chance = 0;     ///< per scenario: calls of some ranks' drivers fail
   double bad_call_chance = 0;  ///< per operation: some ranks come with a wrong argument
+  bool clustered = false;      ///< views are dense here and nearly empty there, and go in windows
   double short_reads = 0;      ///< per read of a driver: it meets an early end of the file; the
                                ///< scenario then only reads
   std::int64_t capacity = std::numeric_limits<std::int64_t>::max();  ///< of the disk, bytes
@@ -62,6 +63,8 @@ class Scenario {
   int operations_done() const { return operations_done_; }
   int faults_injected() const;
   int rival_writes() const { return rival_writes_; }
+  /// Of collective accesses, where counted: what aggregators did with windows.
+  const Tally& in_windows() const { return in_windows_; }
 
  private:
   using Outcomes = std::vector<Outcome>;
@@ -89,6 +92,7 @@ class Scenario {
   void fill_disk();
   std::string open();
   std::string close();
+  void count_windows();
   std::string operate();
   std::string set_views(bool disjoint);
   std::string set_atomicity();
@@ -134,6 +138,7 @@ class Scenario {
   std::vector<std::byte> model_;
   int operations_done_ = 0;
   int rival_writes_ = 0;
+  Tally in_windows_;
   std::string description_;
 };
 

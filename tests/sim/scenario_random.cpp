@@ -60,6 +60,11 @@ std::vector<HintText> Scenario::random_hints() {
        one_of<std::string>({"automatic", "even", "balanced", "cyclic", "persistent"})},
       {"romio_min_fdomain_size", std::to_string(one_of<int>({0, 0, 500}))},
       {"tamis_async", one_of<std::string>({"automatic", "disable", "enable", "enable"})}};
+  hints.push_back({"tamis_method",
+                   one_of<std::string>({"automatic", "automatic", "automatic", "list", "sieve"})});
+  if (options_.clustered)
+    for (const char* together : {"romio_cb_read", "romio_cb_write", "tamis_counters"})
+      hints.push_back({together, "enable"});
   hints.push_back({"tamis_realm_sizes", one_of<std::string>({"", "", "", "100", "70,500,1k"})});
   if (chance(0.5)) hints.push_back({"cb_nodes", std::to_string(draw(1, world_->size()))});
   return hints;
@@ -104,12 +109,14 @@ std::vector<TwinView> Scenario::disjoint_views() {
   std::vector<Words> lengths(ranks);
   std::vector<Words> starts(ranks);
   std::vector<TwinView> views(ranks);
-  const double holes = one_of<double>({0, 0, 0.3, 0.9});
+  double holes = one_of<double>({0, 0, 0.3, 0.9});
   const std::int64_t longest = one_of<std::int64_t>({1, 8, 8, 100});
   const bool regular = chance(0.5);
   std::int64_t end = 0;
-  const std::int64_t pieces = draw(1, 12) * static_cast<std::int64_t>(ranks);
+  const std::int64_t pieces =
+      draw(1, options_.clustered ? 60 : 12) * static_cast<std::int64_t>(ranks);
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    if (options_.clustered && chance(0.05)) holes = one_of<double>({0, 0, 0.3, 0.9, 1});
     const std::int64_t length = regular ? longest : draw(1, longest);
     const auto owner =
         regular ? static_cast<std::size_t>(piece) % ranks

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "layout/cursor.hpp"
@@ -51,6 +52,34 @@ TEST(Cursor, starts_anywhere_and_goes_on_to_the_end) {
     ASSERT_EQ(cursor.position(), start);
     ASSERT_EQ(rest_of(cursor, draw(rng, 1, 40)), tail(bytes, start)) << layout.loop.to_string();
     ASSERT_EQ(cursor.position(), layout.size());
+  });
+}
+
+TEST(Cursor, gives_lists_block_by_block) {
+  for_seeds(kSeeds, [](std::uint64_t seed) {
+    std::mt19937_64 rng(seed);
+    const auto [layout, bytes] = layout_from(rng);
+    const std::int64_t start = draw(rng, 0, layout.size());
+    Cursor cursor(layout, start);
+    Words met;
+    while (!cursor.at_end()) {
+      const std::int64_t limit = draw(rng, 1, 40);
+      const std::int64_t before = cursor.position();
+      if (cursor.in_list()) {
+        std::array<Extent, 5> blocks;
+        const std::size_t most = static_cast<std::size_t>(draw(rng, 1, 5));
+        const std::size_t n = cursor.next_blocks(std::span(blocks).first(most), limit);
+        ASSERT_GE(n, 1U);
+        ASSERT_LE(n, most);
+        for (const Extent& block : std::span(blocks).first(n))
+          append(met, {block.offset, block.length});
+      } else {
+        append(met, cursor.next(limit));
+      }
+      ASSERT_GT(cursor.position(), before);
+      ASSERT_LE(cursor.position() - before, limit);
+    }
+    ASSERT_EQ(met, tail(bytes, start)) << layout.loop.to_string();
   });
 }
 

@@ -88,5 +88,38 @@ TEST(CopyStream, serves_every_small_block_size_on_either_side) {
   }
 }
 
+/// Blocks at irregular places: of `block` bytes, and one or two more here and there if `uneven`.
+TwinLayout listed(std::mt19937_64& rng, std::int64_t count, std::int64_t block, bool uneven) {
+  Words offsets;
+  Words lengths;
+  TwinLayout twin;
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    at += draw(rng, 1, 9);
+    offsets.push_back(at);
+    lengths.push_back(block + (uneven ? draw(rng, 0, 2) : 0));
+    for (std::int64_t byte = 0; byte < lengths.back(); ++byte) twin.bytes.push_back(at++);
+  }
+  twin.layout = {Dataloop::indexed(lengths, offsets, Dataloop::bytes(1)).value(), 0, 1};
+  return twin;
+}
+
+TEST(CopyStream, walks_lists_of_more_blocks_than_it_holds_at_once) {
+  std::mt19937_64 rng(2);
+  for (std::int64_t block = 1; block <= 140; ++block) {
+    const TwinLayout equal = listed(rng, 150, block, false);
+    const TwinLayout uneven = listed(rng, 150, block, true);
+    const TwinLayout other = listed(rng, 90, 2 * block, true);
+    const TwinLayout plain = strided(1, 160 * block, 0);
+    const TwinLayout gaps = strided(150, block, block + 3);
+    for (const TwinLayout* list : {&equal, &uneven}) {
+      for (const TwinLayout* side : {&other, &plain, &gaps}) {
+        expect_same_copy(*list, *side, rng);
+        expect_same_copy(*side, *list, rng);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tamis

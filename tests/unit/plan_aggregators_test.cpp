@@ -52,6 +52,21 @@ TEST(ConfigList, says_who_comes_first_where_fewer_are_wanted) {
   EXPECT_EQ(chosen("*:*", 100), (Ranks{0, 1, 2, 3, 4, 5}));
 }
 
+TEST(Aggregators, are_as_many_for_each_server_where_there_are_enough) {
+  const auto chosen_for = [](int servers, int cb_nodes) {
+    Hints hints;
+    hints.striping_factor = servers;
+    hints.cb_nodes = cb_nodes;
+    return choose_aggregators(cluster(), hints, 2).size();
+  };
+  EXPECT_EQ(chosen_for(0, 0), 5U);
+  EXPECT_EQ(chosen_for(2, 0), 4U);
+  EXPECT_EQ(chosen_for(3, 0), 3U);
+  EXPECT_EQ(chosen_for(5, 0), 5U);
+  EXPECT_EQ(chosen_for(7, 0), 5U);
+  EXPECT_EQ(chosen_for(2, 3), 3U);  // who says how many there shall be gets them
+}
+
 TEST(ConfigList, hosts_whose_names_are_not_known_are_meant_by_the_star_alone) {
   Topology nameless = cluster();
   nameless.hosts.clear();

@@ -157,7 +157,29 @@ TEST(Explain, together_with_the_reason_against_windows) {
   EXPECT_TRUE(says(text, "1023.9 KiB of it holes")) << text;
   EXPECT_TRUE(says(text, "-> every rank alone")) << text;
   EXPECT_TRUE(says(text, "sieving is disabled by hint")) << text;
-  EXPECT_TRUE(says(text, "to change it: romio_ds_write=automatic (then two-phase)")) << text;
+  EXPECT_TRUE(says(text, "romio_ds_write=automatic (then two-phase)")) << text;
+}
+
+TEST(Explain, how_windows_with_holes_are_moved) {
+  Circumstances plan = four_ranks();
+  plan.hints.romio_cb_write = Switch::enable;
+  std::string text = together_text(Direction::write, 64, 320, plan);
+  EXPECT_TRUE(
+      says(text, "read first, so that the holes keep their bytes, or written piece by piece"))
+      << text;
+  EXPECT_TRUE(says(text, "whichever costs less: an average one with 10923 pieces takes about"))
+      << text;
+  plan.hints.romio_ds_write = Switch::enable;
+  text = together_text(Direction::write, 64, 320, plan);
+  EXPECT_TRUE(says(text, "windows with holes are read first, so that the holes keep their bytes;"))
+      << text;
+  EXPECT_FALSE(says(text, "piece by piece")) << text;
+  plan.hints.romio_ds_write = Switch::disable;
+  text = together_text(Direction::write, 64, 320, plan);
+  EXPECT_TRUE(says(text,
+                   "ranks write their own pieces of windows with holes, one by one: "
+                   "there are holes, and sieving is disabled by hint"))
+      << text;
 }
 
 TEST(Explain, nodes_and_messages) {

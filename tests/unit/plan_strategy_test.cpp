@@ -265,10 +265,22 @@ TEST(Strategy, two_phase_is_refused_with_a_reason) {
   Survey mixed = tiled;
   mixed.directions = 3;
   EXPECT_EQ(decide(mixed, c).route, Route::alone);
-  Circumstances no_sieve = c;
-  no_sieve.hints.romio_ds_write = Switch::disable;
-  EXPECT_EQ(decide(holes, no_sieve).route, Route::alone);
-  EXPECT_EQ(decide(tiled, no_sieve).route, Route::two_phase);
+}
+
+TEST(Strategy, windows_with_holes_go_piece_by_piece_where_they_may_not_be_sieved) {
+  Hints hints;
+  hints.romio_cb_write = Switch::enable;
+  hints.romio_ds_write = Switch::disable;
+  const Survey tiled = survey_of({Direction::write, 8, 0, 4096}, 4, 4, hints);
+  const Survey holes = survey_of({Direction::write, 8, 0, 4096}, 4, 5, hints);
+  const Circumstances c = circumstances(4, hints);
+  EXPECT_EQ(decide(holes, c).route, Route::two_phase);
+  EXPECT_NE(decide(holes, c).piecewise, nullptr);
+  EXPECT_EQ(decide(tiled, c).route, Route::two_phase);
+  EXPECT_EQ(decide(tiled, c).piecewise, nullptr);
+  // No worse than alone, but no better where all windows have holes.
+  hints.romio_cb_write = Switch::automatic;
+  EXPECT_EQ(decide(holes, circumstances(4, hints)).route, Route::alone);
 }
 
 TEST(Strategy, each_obstacle_to_filling_holes_has_a_reason_of_its_own) {
@@ -283,9 +295,15 @@ TEST(Strategy, each_obstacle_to_filling_holes_has_a_reason_of_its_own) {
                           Case{kNoLocks | kOthersRewrite, "gives no locks"},
                           Case{kOthersRewrite, "another open of the file"}}) {
     holes.rewrite_obstacles = one.obstacles;
-    const Strategy strategy = decide(holes, circumstances(4, hints));
-    EXPECT_EQ(strategy.route, Route::alone);
-    EXPECT_NE(std::strstr(strategy.reason, one.words), nullptr) << strategy.reason;
+    for (const Switch wish : {Switch::enable, Switch::automatic}) {
+      hints.romio_cb_write = wish;
+      const Strategy strategy = decide(holes, circumstances(4, hints));
+      ASSERT_NE(strategy.piecewise, nullptr);
+      EXPECT_NE(std::strstr(strategy.piecewise, one.words), nullptr) << strategy.piecewise;
+      if (strategy.route == Route::alone) {
+        EXPECT_STREQ(strategy.reason, strategy.piecewise);
+      }
+    }
   }
 }
 

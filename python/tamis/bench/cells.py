@@ -28,25 +28,38 @@ class Cell:
     implementation: Implementation
     round: int
 
+    @property
+    def ops(self):
+        variant = self.implementation.variant
+        return tuple(op for op in self.group.case.ops if variant is None or op in variant.ops)
 
-def groups_of(cases, ranks, directories):
-    """Each once, also where a workload makes the same of two numbers of ranks."""
-    found = {}
-    for case in cases:
-        for place in directories[:1] if case.once else directories:
-            for number in ranks:
-                found[Group(case, case.ranks_near(number), place)] = True
-    return list(found)
+    def levels(self, asked):
+        """Of those asked for; the POSIX limit before them, but for variants, whose Tamis has it."""
+        of_case = [level for level in asked if level in self.group.case.levels]
+        variant = self.implementation.variant
+        return [POSIX, *of_case] if variant is None else [level for level in of_case if level in variant.levels]
+
+
+def groups_of(cases, ranks_of, directories):
+    """`ranks_of`: the numbers of ranks for a case."""
+    return [Group(case, number, place) for case in cases
+            for place in (directories[:1] if case.once else directories) for number in ranks_of(case)]
+
+
+def entrants_of(case, mpis):
+    """Who takes turns; variants of the case right behind the implementations they vary."""
+    return [(mpi, entrant) for mpi in mpis for implementation in mpi.implementations
+            for entrant in (implementation, *implementation.variants(case))]
 
 
 def turns_of(groups, mpis, rounds):
     """Round by round, group by group, all implementations one after the other; who is first changes from
     group to group and from round to round. One list of cells for each group and round."""
-    entrants = [(mpi, implementation) for mpi in mpis for implementation in mpi.implementations]
     for number in range(rounds):
         for index, group in enumerate(groups):
             if group.case.once and number > 0:
                 continue
+            entrants = entrants_of(group.case, mpis)
             first = (number + index) % len(entrants)
             yield [Cell(group, mpi, implementation, number)
                    for mpi, implementation in entrants[first:] + entrants[:first]]
@@ -57,17 +70,18 @@ class Size:
     """What all cells of a run share; part of their keys."""
 
     reps: int
-    budget: int
+    budget: float
     timeout: float
     scale: float
     paper: bool
     levels: str
 
     def arguments(self, case):
-        words = [] if case.is_gauge else ["--workload", case.workload, "--reps", self.reps, "--budget", self.budget,
-                                          "--scale", f"{self.scale:g}", *(["--paper"] if self.paper else [])]
+        words = [] if case.is_gauge else ["--workload", case.workload, "--reps", self.reps,
+                                          "--budget", f"{self.budget:g}", "--scale", f"{self.scale:g}",
+                                          *(["--paper"] if self.paper else [])]
         for name, value in case.parameters:
-            words += [f"--{name}", value]
+            words += [f"--{name}", value] if value != "" else [f"--{name}"]
         return list(map(str, words))
 
 
@@ -131,9 +145,8 @@ class Measurement:
 
     def workload(self, hanging):
         """`hanging`: (level, op) known to do so; nobody waits for them again."""
-        case = self.cell.group.case
-        levels = [POSIX, *(level for level in self.size.levels if level in case.levels)]
-        units = self.units({level: [op for op in case.ops if (level, op) not in hanging] for level in levels})
+        levels = self.cell.levels(self.size.levels)
+        units = self.units({level: [op for op in self.cell.ops if (level, op) not in hanging] for level in levels})
         while units:
             levels, ops = units.pop(0)
             outcome = self.job(["--levels", ",".join(levels), "--ops", ",".join(ops)])

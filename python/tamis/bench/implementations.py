@@ -4,18 +4,21 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Optional
 
 from ..errors import UserError
 from ..launcher import version_text
+from .cases import Variant
 
 TAMIS = "Tamis"
+VARIANT = f"{TAMIS}, "  # before a variant's name
 PROGRAMS = {
     "workloads": ("workload*.c", "bench.c"),
     "contig": ("contig.c", "bench.c", "alloc_count.c"),
     "bigvector": ("bigvector.c", "bench.c", "alloc_count.c"),
+    "nothing": ("nothing.c", "bench.c"),
     "memory": ("memory.c", "bench.c", "alloc_count.c"),
 }
 SOURCES = Path(__file__).resolve().parents[3] / "bench"
@@ -31,6 +34,21 @@ class Implementation:
     name: str
     environment: tuple = ()  # of pairs
     preload: Optional[Path] = None
+    variant: Optional[Variant] = None
+
+    def variants(self, case):
+        """Of the case; the host's own has none."""
+        wanted = case.variants if self.name == TAMIS else ()
+        return [replace(self, name=f"{VARIANT}{variant.name}", variant=variant) for variant in wanted]
+
+    @property
+    def hints(self):
+        """For TAMIS_HINTS; "" where there are none."""
+        return ":".join(("*", *self.variant.hints)) if self.variant else ""
+
+
+def is_ours(name):
+    return name == TAMIS or name.startswith(VARIANT)
 
 
 @dataclass

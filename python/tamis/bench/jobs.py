@@ -124,6 +124,8 @@ def command_of(mpi, implementation, ranks, program, arguments, more=None):
     own = {f"{name}={value}" for name, value in (more or {}).items()}
     if implementation.preload is not None:
         own.add(f"LD_PRELOAD={implementation.preload}")
+    if implementation.hints:
+        own.add(f"TAMIS_HINTS={implementation.hints}")
     for_ranks = ["env", *sorted(own)] if own else []
     return [mpi.launcher, "-n", str(ranks), *for_ranks, str(program), *map(str, arguments)]
 

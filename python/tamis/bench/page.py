@@ -11,8 +11,9 @@ from . import results as figures
 
 HOW = """Each job runs all levels of one workload under one MPI-IO; jobs take strict turns, and who is first changes
 from round to round. Times run from the moment all ranks are ready to the moment the last one is done, without open,
-view and close. Every byte of the file and of the buffers is compared. The POSIX limit is measured in the same jobs: the
-same ranks move as many bytes, each in one contiguous `pwrite` or `pread` a step.
+view and close; of `timesteps`, writing, until the file is closed. Every byte of the file and of the buffers is
+compared. The POSIX limit is measured in the same jobs: the same ranks move as many bytes, each in one contiguous
+`pwrite` or `pread` a step.
 
 Level 0 is a call for each contiguous piece, 1 a collective call for each, 2 a view and one call, 3 a view and one
 collective call. A speed is the median over all accesses of all rounds, in brackets its quartiles; `~` stands before
@@ -62,6 +63,26 @@ def behind(results, places):
     return show.markdown(headings, rows)
 
 
+def short_section(results, places):
+    found = [show.markdown(*table) for table in show.short_tables(results["aims"], places)]
+    return ["## Rows that fall short of an aim", *found] if found else []
+
+
+def paper_section(pictures, folder):
+    """The papers' figures; the workloads' own stand with their tables."""
+    found = [f"![{title}]({folder}/{name}.png)" for name, title in pictures if is_papers(name)]
+    return ["## As in paper 001, and over the number of ranks", *found] if found else []
+
+
+def is_papers(name):
+    return name.startswith(("figure-", "ranks-"))
+
+
+def variants_section(results, places):
+    table = show.variants_table(results["rows"], places)
+    return ["## Tamis with hints", show.markdown(*table)] if table[1] else []
+
+
 def workload_sections(results, places, pictures, folder):
     """Every workload: its plots, then its tables, none left out."""
     by_workload = {}
@@ -70,7 +91,7 @@ def workload_sections(results, places, pictures, folder):
     for workload, groups in by_workload.items():
         parts = [f"### {workload}"]
         parts += [f"![{title}]({folder}/{name}.png)" for name, title in pictures
-                  if title.split()[0].rstrip(",") == workload]
+                  if not is_papers(name) and title.split()[0].rstrip(",") == workload]
         for rows in groups:
             parts.append(f"{show.title(rows[0], places)}\n\n{show.markdown(*show.table_of(rows))}")
         yield "\n\n".join(parts)
@@ -89,8 +110,10 @@ def fault_section(results, places):
 def text_of(results, pictures, folder, counted):
     places = show.places_of(results)
     parts = [f"# Benchmarks of {results['machine']['date'].split()[0]}", show.summary_line(results["summary"]),
-             *means(results), machine_table(results), how_to_repeat(results),
-             HOW, "## Where a peer is ahead", behind(results, places), *fault_section(results, places),
+             show.markdown(*show.aims_table(results["aims"])), machine_table(results), how_to_repeat(results), HOW,
+             *paper_section(pictures, folder), *variants_section(results, places),
+             *short_section(results, places), "## Beside the better peer, level by level", *means(results),
+             "## Where a peer is ahead", behind(results, places), *fault_section(results, places),
              "## The workloads", *workload_sections(results, places, pictures, folder),
              *gauge_section(results, places)]
     if counted:
@@ -107,9 +130,7 @@ def write(directory, target):
     counted_path = directory / tables.RESULTS
     counted = json.loads(counted_path.read_text()) if counted_path.is_file() else None
     folder = target.parent / "img" / target.stem
-    pictures = plots.draw_all(results, show.places_of(results), folder) or []
-    for name, _ in pictures:
-        (folder / f"{name}.svg").unlink()  # the run's own directory keeps them
+    pictures = plots.draw_all(results, show.places_of(results), folder, ("png",)) or []
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text_of(results, pictures, Path("img") / target.stem, counted))
     print(f"{target}, with {len(pictures)} pictures in {folder}")

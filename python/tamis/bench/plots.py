@@ -1,11 +1,15 @@
-"""Plots like the papers': bandwidth by level as grouped bars, and curves over region size and fill."""
+"""Plots of every workload: bandwidth by level as grouped bars, and curves over what its curve varies."""
 
+import io
 import os
 import textwrap
 
+from . import paper_plots
+
 LEVELS = "0123"
 INCH = 3.4
-LEGEND_INCH = 1.8
+LEGEND_INCH, AIR = 1.8, 1.6
+DPI, PALETTE = 90, 128
 TITLE_CHARACTERS_PER_INCH = 10
 COLOURS = {  # told apart also by those who see few colours
     ("mpich", "Tamis"): "#0072B2", ("openmpi", "Tamis"): "#56B4E9", ("mpich", "ROMIO"): "#D55E00",
@@ -58,13 +62,13 @@ def whiskers(figures):
 
 
 def panels(plt, rows, places):
-    """Directions below each other; numbers of ranks and file systems side by side."""
-    ops = list(dict.fromkeys(row["op"] for row in rows))
-    columns = list(dict.fromkeys((row["ranks"], row["directory"]) for row in rows))
-    drawing, axes = plt.subplots(len(ops), len(columns), squeeze=False, sharey="row",
-                                 figsize=(INCH * len(columns) + 0.8, INCH * 0.85 * len(ops) + 0.9))
-    for i, op in enumerate(ops):
-        for k, (ranks, directory) in enumerate(columns):
+    """Directions and file systems below each other; numbers of ranks side by side."""
+    lines = list(dict.fromkeys((row["op"], row["directory"]) for row in rows))
+    columns = sorted({row["ranks"] for row in rows})
+    drawing, axes = plt.subplots(len(lines), len(columns), squeeze=False, sharey="row",
+                                 figsize=(INCH * len(columns) + 0.8, INCH * 0.75 * len(lines) + 0.9))
+    for i, (op, directory) in enumerate(lines):
+        for k, ranks in enumerate(columns):
             own = [row for row in rows if (row["op"], row["ranks"], row["directory"]) == (op, ranks, directory)]
             axes[i][k].set_title(f"{op}, {ranks} ranks, {places[directory]}", fontsize=9)
             axes[i][k].grid(axis="y", linewidth=0.3)
@@ -117,6 +121,19 @@ def lines(axis, rows, entrants, colours):
     axis.set_xlabel(label)
 
 
+def fit(drawing):
+    """Axes that are shared take all values in, also those of the later panels."""
+    by_line = {}
+    for axis in drawing.axes:
+        drawn = [patch.get_height() for patch in axis.patches]
+        drawn += [y for line in axis.lines for y in line.get_ydata()]
+        by_line.setdefault(axis.get_subplotspec().rowspan.start, []).append((axis, [y for y in drawn if y > 0]))
+    for found in by_line.values():
+        values = [y for _, drawn in found for y in drawn]
+        if values:
+            found[0][0].set_ylim(min(values) / AIR, max(values) * AIR)
+
+
 def draw(plt, rows, title, places, painter):
     entrants = entrants_of(rows)
     colours = colours_of(entrants)
@@ -125,6 +142,7 @@ def draw(plt, rows, title, places, painter):
         if own:
             painter(axis, own, entrants, colours)
             legend.update({label: handle for handle, label in zip(*axis.get_legend_handles_labels())})
+    fit(drawing)
     columns = max(1, min(len(legend), int(drawing.get_figwidth() / LEGEND_INCH)))
     lines_below = -(-len(legend) // columns)
     drawing.legend(legend.values(), legend.keys(), loc="lower center", ncol=columns, fontsize=8)
@@ -146,17 +164,34 @@ def plots_of(rows):
         yield "".join(c if c.isalnum() else "-" for c in title.replace(", ", "-")), title, own, painter
 
 
-def draw_all(results, places, directory):
-    """PNG and SVG of every plot; their names and titles. None without matplotlib."""
+def save_png(drawing, path):
+    """A few colours only: a fourth of the bytes."""
+    from PIL import Image  # matplotlib needs it itself
+    whole = io.BytesIO()
+    drawing.savefig(whole, format="png", dpi=DPI)
+    Image.open(whole).convert("RGB").quantize(PALETTE, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def drawings(plt, results, places):
+    """(name, title, drawing): the papers' figures first."""
+    for picture in paper_plots.pictures_of(results["rows"], places):
+        yield picture.name, picture.title, paper_plots.draw(plt, picture)
+    for name, title, rows, painter in plots_of(results["rows"]):
+        yield name, title, draw(plt, rows, title, places, painter)
+
+
+def draw_all(results, places, directory, endings=("png", "svg")):
+    """Files of every plot; their names and titles. None without matplotlib."""
     plt = pyplot()
     if plt is None:
         return None
     os.makedirs(directory, exist_ok=True)
     made = []
-    for name, title, rows, painter in plots_of(results["rows"]):
-        drawing = draw(plt, rows, title, places, painter)
-        for ending in ("png", "svg"):
-            drawing.savefig(directory / f"{name}.{ending}", dpi=110)
+    for name, title, drawing in drawings(plt, results, places):
+        if "png" in endings:
+            save_png(drawing, directory / f"{name}.png")
+        if "svg" in endings:
+            drawing.savefig(directory / f"{name}.svg")
         plt.close(drawing)
         made.append((name, title))
     return made

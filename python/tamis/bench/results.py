@@ -1,12 +1,13 @@
 """From records to figures: medians and spread, ratios to the peers and to the POSIX limit. Pure."""
 
-import math
 import statistics
 
-from . import jobs
-from .implementations import TAMIS
+from . import aims, jobs
+from .cases import GAUGES
+from .implementations import TAMIS, VARIANT, is_ours
+from .means import geometric_mean, median_ratio
 
-FORMAT = 2
+FORMAT = 3
 LEVELS = "0123"
 MIB = 2**20
 
@@ -74,11 +75,6 @@ def ratios(tamis, by_round):
     return [own / by_round[number] for number, own in tamis.by_round.items() if by_round.get(number)]
 
 
-def median_ratio(values):
-    """Between two middle ones their geometric mean: who is put above and who below must not matter."""
-    return round(math.exp(statistics.median(map(math.log, values))), 4) if values else None
-
-
 def hardest(tamis, sides):
     """Of those that did it right the one to which Tamis has the least ratio, or the fastest where there is none."""
     right = [side for side in sides if side.speed]
@@ -106,6 +102,18 @@ def compare(tamis, peers, all_levels, posix):
     }
 
 
+def variants_of(tamis, sides):
+    """Figures of Tamis with hints, and what they make of the speed in the same round."""
+    return {side.name[len(VARIANT):]: {**side.figure, "ratio": median_ratio(ratios(side, tamis.by_round))}
+            for side in sides if side.name.startswith(VARIANT) and (side.by_round or side.figure["fault"])
+            } if tamis else {}
+
+
+def piece_bytes(records, level, op):
+    """On average over the ranks' pieces; None where nobody told."""
+    return next(iter(told(records, level, op, "piece_bytes")), None)
+
+
 def rows_of_group(head, records, ops):
     """All levels and directions of one workload, number of ranks, directory and MPI."""
     of = {}
@@ -115,13 +123,15 @@ def rows_of_group(head, records, ops):
     for op in ops:
         posix = rates(records, "posix", op)
         sides = {level: {name: Side(name, own, level, op) for name, own in of.items()} for level in LEVELS}
-        peers = {level: [side for name, side in sides[level].items() if name != TAMIS] for level in LEVELS}
+        peers = {level: [side for name, side in sides[level].items() if not is_ours(name)] for level in LEVELS}
         all_levels = [side for level in LEVELS for side in peers[level]]
         for level in LEVELS:
             if not any(side.figure["samples"] or side.figure["fault"] for side in sides[level].values()):
                 continue
             tamis = sides[level].get(TAMIS)
             rows.append({**head, "op": op, "level": level, "posix": spread(flat(posix)),
+                         "piece_bytes": piece_bytes(records, level, op),
+                         "variants": variants_of(tamis, sides[level].values()),
                          "tamis": tamis.figure if tamis else None,
                          "peers": {side.name: side.figure for side in peers[level]},
                          **compare(tamis, peers[level], all_levels, posix)})
@@ -148,11 +158,11 @@ def rows_of(records):
 
 
 def is_gauge(record):
-    return record["workload"] in ("contig", "bigvector", "memory")
+    return record["workload"] in GAUGES
 
 
 def gauges_of(records):
-    """What contig, bigvector and memory printed, each line with where it was printed."""
+    """What the gauges printed, each line with where it was printed."""
     return [{"program": record["workload"], "mpi": record["mpi"], "implementation": record["implementation"],
              "directory": record["directory"], "file_system": record["file_system"], "round": record["round"],
              **line} for record in records if record["kind"] == "cell" and is_gauge(record)
@@ -169,10 +179,6 @@ def faults_of(records):
             found.setdefault(key, {"detail": fault["detail"], "rounds": []})["rounds"].append(record["round"])
     names = ("case", "ranks", "directory", "mpi", "implementation", "level", "op", "word")
     return [{**dict(zip(names, key)), **value} for key, value in found.items()]
-
-
-def geometric_mean(values):
-    return round(math.exp(sum(map(math.log, values)) / len(values)), 4)
 
 
 def means_of(rows):
@@ -204,14 +210,16 @@ def results_of(records):
     """The document of a run."""
     sessions = [record for record in records if record["kind"] == "session"]
     rows = rows_of(records)
+    gauges = gauges_of(records)
     return {
         "format": FORMAT,
         "machine": machine_of(sessions),
         "commands": [session["command"] for session in sessions],
         "loads": [[session["load"], end] for session, end in zip(sessions, loads_after(records))],
+        "aims": aims.aims_of(rows, gauges),
         "summary": summary_of(rows),
         "rows": rows,
-        "gauges": gauges_of(records),
+        "gauges": gauges,
         "faults": faults_of(records),
     }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import UserError
 from ..terminal import progress
 from . import cases, cells, implementations, jobs, machine, plots, records, results, show
-from .implementations import TAMIS
+from .implementations import TAMIS, is_ours
 
 RECORDS, RESULTS, TABLE = "records.jsonl", "results.json", "table.txt"
 
@@ -54,8 +54,8 @@ class Run:
         self.programs = options.programs or implementations.default_programs(library)
         self.mpis = implementations.find_mpis(library, self.programs, options.mpi, options.pypi)
         known = cases.catalogue(self.mpis[0].program("workloads"))
-        self.cases = cases.cases_of(options.workloads, options.set, known)
-        self.ranks = options.ranks or chosen.ranks
+        kinds = cases.KINDS if options.curves == "yes" else ("rows",) if options.curves == "no" else ("curves",)
+        self.cases = cases.cases_of(options.workloads, options.set, known, kinds)
         self.rounds = options.rounds or chosen.rounds
         self.seconds = options.seconds or chosen.seconds
         self.size = cells.Size(reps=options.reps or chosen.reps, budget=options.budget or chosen.budget,
@@ -84,7 +84,8 @@ class Run:
 
     def turns_left(self, log):
         """Turns with the cells that are not in the log."""
-        groups = cells.groups_of(self.cases, self.ranks, self.options.dirs)
+        groups = cells.groups_of(self.cases, lambda case: cases.ranks_of(case, self.options.set, self.options.ranks),
+                                 self.options.dirs)
         for turn in cells.turns_of(groups, self.mpis, self.rounds):
             left = [cell for cell in turn if cells.key_of(cell, self.size) not in log.by_key]
             if left:
@@ -139,7 +140,7 @@ def run(library, options):
     if left:
         print(f"The time is over with {left} cells left: --resume --out {directory} goes on.")
     print(f"Figures, table and plots are in {directory}.")
-    ours = [fault for fault in found["faults"] if fault["implementation"] == TAMIS and fault["word"] in jobs.FAULTS]
+    ours = [fault for fault in found["faults"] if is_ours(fault["implementation"]) and fault["word"] in jobs.FAULTS]
     return 1 if ours else 0
 
 

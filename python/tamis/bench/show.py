@@ -101,6 +101,32 @@ def fault_lines(results, places):
                f"{' (' + fault['detail'] + ')' if fault['detail'] else ''}")
 
 
+def variants_table(rows, places):
+    """Tamis with hints beside Tamis without."""
+    found = [(row, name, figures) for row in rows for name, figures in row["variants"].items()]
+    headings = ["Tamis with hints", "MiB/s", "without", "ratio"]
+    return (headings, [[f"{name}: {title(row, places)}, {row['op']} level {row['level']}", figure(figures),
+                        figure(row["tamis"]), times(figures["ratio"])] for row, name, figures in found])
+
+
+def met(one):
+    return "-" if one["met"] is None else "yes" if one["met"] else "no"
+
+
+def aims_table(found):
+    return (["aim", "wanted", "reached", "met"],
+            [[one["what"], one["wanted"], one["reached"], met(one)] for one in found])
+
+
+def short_tables(found, places):
+    """Of each aim that is to hold in every row, the rows in which it does not."""
+    for one in found:
+        if one["short"]:
+            yield ([f"short of it: {one['what']}", "ratio"],
+                   [[f"{title(row, places)}, {row['op']} level {row['level']}", times(row["ratio"])]
+                    for row in one["short"]])
+
+
 def contig_table(gauges, places):
     headings = ["4 KiB at explicit offsets, one rank", "MPI ns", "POSIX ns", "ratio", "quartiles", "fastest blocks",
                 "allocations", "counters on / off", "quartiles"]
@@ -109,6 +135,13 @@ def contig_table(gauges, places):
                        "{:.3f}-{:.3f}".format(*line["ratio_quartiles"]), f"{line['ratio_fastest']:.3f}",
                        f"{line['allocations_per_call']:g}", f"{line['counted_ratio']:.3f}",
                        "{:.3f}-{:.3f}".format(*line["counted_ratio_quartiles"])] for line in gauges]
+
+
+def nothing_table(gauges, _places):
+    headings = ["a collective call with nothing to do", "ranks", "call us", "barrier us", "ratio", "quartiles"]
+    return headings, [[f"{line['mpi']} {line['implementation']} {line['op']}", line["ranks"],
+                       f"{line['call_us']:,.1f}", f"{line['barrier_us']:,.1f}", f"{line['ratio']:.2f}",
+                       "{:.2f}-{:.2f}".format(*line["ratio_quartiles"])] for line in gauges]
 
 
 def bigvector_table(gauges, _places):
@@ -120,16 +153,22 @@ def bigvector_table(gauges, _places):
                       for line in gauges]
 
 
+def pieces_text(line):
+    """Of a rank; records of before did not tell."""
+    return f"{line['pieces']:,}{', listed' if line['listed'] else ''}" if "pieces" in line else "-"
+
+
 def memory_table(gauges, _places):
-    headings = ["memory beside the buffers: level 3, 4 ranks", "MiB per rank", "cb_buffer MiB",
+    headings = ["memory beside the buffers: level 3, 4 ranks", "pieces", "MiB per rank", "cb_buffer MiB",
                 "resident MiB, worst rank", "all ranks", "heap MiB, worst rank"]
-    return headings, [[f"{line['mpi']} {line['implementation']} {line['op']}", line["mib_per_rank"],
+    return headings, [[f"{line['mpi']} {line['implementation']} {line['op']}",
+                       pieces_text(line), line["mib_per_rank"],
                        line["cb_buffer_mib"], f"{line['resident_growth'] / 2**20:.1f}",
                        f"{line['resident_growth_all'] / 2**20:.1f}", f"{line['heap_peak'] / 2**20:.1f}"]
                       for line in gauges]
 
 
-GAUGE_TABLES = {"contig": contig_table, "bigvector": bigvector_table, "memory": memory_table}
+GAUGE_TABLES = {"contig": contig_table, "nothing": nothing_table, "bigvector": bigvector_table, "memory": memory_table}
 
 
 def gauge_tables(results, places):
@@ -165,6 +204,9 @@ def text_of(results):
     places = places_of(results)
     parts = [f"== {title(rows[0], places)}\n{aligned(*table_of(rows))}" for rows in grouped(results["rows"]).values()]
     parts += [aligned(*table) for table in gauge_tables(results, places)]
+    variants = variants_table(results["rows"], places)
+    if variants[1]:
+        parts.append(aligned(*variants))
     behind = behind_table(results["rows"], places)
     if behind[1]:
         parts.append(aligned(*behind))
@@ -173,5 +215,6 @@ def text_of(results):
         parts.append("\n".join(["What went wrong:", *(f"  {line}" for line in faults)]))
     if results["summary"]["means"]:
         parts.append(aligned(*means_table(results["summary"])))
+    parts.append(aligned(*aims_table(results["aims"])))
     parts.append(summary_line(results["summary"]))
     return "\n\n".join(parts)

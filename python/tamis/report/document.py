@@ -31,6 +31,7 @@ COUNTERS = (
     "bytes_messages",
     "bytes_announced",
     "windows",
+    "windows_listed",
     "rewrites",
     "bytes_rewritten",
     "gaps",
@@ -171,6 +172,7 @@ class Way:
     bytes_messages: int
     bytes_announced: int
     windows: int
+    windows_listed: int
     rewrites: int
     bytes_rewritten: int
     gaps: int

@@ -82,6 +82,10 @@ def side_lines(study):
     figures = study.all
     lines = [
         (
+            figures.windows_listed,
+            f"{numbered(figures.windows_listed, 'window')} with holes moved piece by piece by the ranks",
+        ),
+        (
             figures.rewrites,
             f"{numbered(figures.rewrites, 'read-modify-write')}, {size(figures.bytes_rewritten)} read for them",
         ),
