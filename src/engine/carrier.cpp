@@ -37,12 +37,10 @@ Task<bool> Exchange::Carrier::carry() {
   for (FarWindow far; windows_.next(far);) {
     if (carrier_seat(far.realm, seats) != static_cast<std::size_t>(seat_)) continue;
     const TellUse use = run_.staging.tell(far.number);
-    const auto all = (use.number + 1) * static_cast<std::uint32_t>(seats);
     // Nobody says more before what is under way has gone, so that goes first.
-    if (use.state->told.load() != all) co_await hand_over(last);
-    co_await until([&] { return use.state->told.load() == all; });
-    std::int64_t left = 0;
-    for (std::size_t seat = 0; seat < seats; ++seat) left += use.bytes[seat].load();
+    if (!use.is_added()) co_await hand_over(last);
+    co_await until([&] { return use.is_added(); });
+    std::int64_t left = use.state->total.load();
     run_.heard(use);
     for (; left > 0; left -= last.bytes) {
       const Load load{run_.owner(far.realm), std::min(left, room), next_++};

@@ -121,11 +121,12 @@ void Exchange::Shipper::move_pieces(int realm, const Window& window, std::byte* 
 Task<bool> Exchange::Shipper::tell_next() {
   FarWindow far;
   if (!ahead_.next(far)) co_return true;
-  const auto seats = static_cast<std::uint32_t>(run_.team.seats());
+  const int seats = run_.team.seats();
+  const auto readers = static_cast<std::uint32_t>(seats) + 1;
   const TellUse use = run_.staging.tell(far.number);
-  co_await until([&] { return use.state->heard.load() == use.number * (seats + 1); });
-  use.bytes[run_.team.seat_of(run_.team.rank())].store(run_.own_bytes(far.realm, far.window));
-  if (use.state->told.fetch_add(1) + 1 == (use.number + 1) * seats) run_.team.ring_all();
+  co_await until([&] { return use.state->heard.load() == use.number * readers; });
+  const int me = run_.team.seat_of(run_.team.rank());
+  if (use.tell(me, seats, run_.own_bytes(far.realm, far.window))) run_.team.ring_all();
   co_return true;
 }
 
@@ -136,14 +137,11 @@ Task<bool> Exchange::Shipper::ship_far(const FarWindow& far) {
   const int me = run_.team.seat_of(run_.team.rank());
   const std::int64_t room = run_.staging.parcel_bytes();
   const TellUse use = run_.staging.tell(far.number);
-  const auto all = (use.number + 1) * static_cast<std::uint32_t>(seats);
-  co_await until([&] { return use.state->told.load() == all; });
-  Part mine{0, use.bytes[me].load()};
-  std::int64_t total = 0;
-  for (int seat = 0; seat < seats; ++seat) {
-    if (seat == me) mine.first = total;
-    total += use.bytes[seat].load();
-  }
+  co_await until([&] { return use.is_added(); });
+  const std::int64_t total = use.state->total.load();
+  const std::int64_t behind_me = me + 1 < seats ? use.bytes[me + 1].load() : total;
+  const std::int64_t before_me = use.bytes[me].load();
+  const Part mine{before_me, behind_me - before_me};
   run_.heard(use);
 
   const auto carrier = static_cast<int>(carrier_seat(far.realm, static_cast<std::size_t>(seats)));

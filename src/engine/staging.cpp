@@ -55,6 +55,21 @@ Claim WindowState::collect() {
           pieces.exchange(0)};
 }
 
+bool TellUse::tell(int seat, int seats, std::int64_t own) const {
+  bytes[seat].store(own);
+  const auto all = (number + 1) * static_cast<std::uint32_t>(seats);
+  if (state->told.fetch_add(1) + 1 != all) return false;
+  std::int64_t sum = 0;
+  for (int i = 0; i < seats; ++i) {
+    const std::int64_t before = sum;
+    sum += bytes[i].load();
+    bytes[i].store(before);
+  }
+  state->total.store(sum);
+  state->added.store(number + 1);
+  return true;
+}
+
 Staging::Staging(const Team& team, const Circumstances& plan)
     : window_bytes_(plan.window_bytes),
       parcel_bytes_(std::max<std::int64_t>(plan.window_bytes / 2, 1)),

@@ -62,16 +62,22 @@ inline constexpr std::size_t kMessageHead = sizeof(std::int64_t);
 inline constexpr std::int64_t kParcelsInFlight = 2;
 inline constexpr std::int64_t kToldAhead = 4;
 
-/// How much each rank of a node has in one window of another node's aggregator. `told` and `heard`
-/// only grow.
+/// How much each rank of a node has in one window of another node's aggregator. The last to say it
+/// adds up, so that nobody else has to. The counters only grow.
 struct TellState {
   std::atomic<std::uint32_t> told;   ///< ranks that have said it
+  std::atomic<std::uint32_t> added;  ///< uses that were added up
   std::atomic<std::uint32_t> heard;  ///< readers that know it: all ranks, and the carrier
+  std::atomic<std::int64_t> total;   ///< bytes of all ranks
 };
 struct TellUse {
   TellState* state = nullptr;
-  std::atomic<std::int64_t>* bytes = nullptr;  ///< by seat
+  std::atomic<std::int64_t>* bytes = nullptr;  ///< by seat: its own; once added up, those before it
   std::uint32_t number = 0;
+
+  /// Every rank once. True for the last one, after whom all may read the sums.
+  bool tell(int seat, int seats, std::int64_t own) const;
+  bool is_added() const { return state->added.load() == number + 1; }
 };
 
 /// The staging memory that a node's ranks share: windows of its aggregators, into which ranks pack

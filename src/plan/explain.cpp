@@ -168,6 +168,13 @@ std::string windows_text(std::int64_t windows, const FileRealms& realms, const C
                      bytes_text(std::min(longest, c.window_bytes)));
 }
 
+std::string behind_text(const Circumstances& c) {
+  return fmt::format(
+      "they wait in memory, up to {} of each aggregator, until a sync, the close or an access that "
+      "meets them: nothing is read first, and nothing locked",
+      bytes_text(std::max(c.hints.tamis_write_behind, 2 * c.window_bytes)));
+}
+
 std::string holes_text(const Circumstances& c, const Strategy& strategy) {
   if (strategy.tiled && c.lock_plain_writes)
     return "no holes, so no window is read first; each is locked while it is written, since "
@@ -238,6 +245,10 @@ void add_two_phase(std::string& text, const Survey& survey, const Circumstances&
   add_detail(text, fmt::format("{}{}{}", windows_text(windows, realms, c),
                                realms.count() == 1 ? "" : " for each aggregator",
                                windows == 1 ? "" : ", two of them in flight at a time"));
+  if (strategy.behind) {
+    add_detail(text, behind_text(c));
+    return;
+  }
   if (write) add_detail(text, holes_text(c, strategy));
   if (strategy.sparse) add_detail(text, sparse_text(c));
   const Direction direction = write ? Direction::write : Direction::read;
