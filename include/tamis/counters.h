@@ -48,8 +48,9 @@ typedef struct tamis_counters {
 typedef struct tamis_way {
   const char* direction; /* "read", "write" */
   const char* route;     /* "alone", "two_phase", "nothing": no rank had data */
-  const char* method; /* "direct", "list", "gather", "sieve", "nothing"; of two_phase "exchange" */
-  int collective;     /* 1: collective calls; else 0 */
+  const char* method;    /* "direct", "list", "gather", "sieve", "ahead", "nothing"; of two_phase
+                            "exchange" */
+  int collective;        /* 1: collective calls; else 0 */
 } tamis_way;
 
 /* Fills `counters`, of which the caller knows `size` bytes (sizeof *counters), with the sums over

@@ -21,8 +21,9 @@ Extent locked_range(const Access& access) {
   return between(0, kRewriteToken.offset);
 }
 
-/// Whether ranks may move some of the bytes that wait. Where a view goes back and forth nobody knows
-/// which they move. Reads meet all before them, too: the file may end there, as long as they wait.
+/// Whether ranks may move some of the bytes that wait. Where a view goes back and forth nobody
+/// knows which they move. A read that begins before the end of what waits meets it: until it is
+/// stored the file may end earlier.
 bool meets(const Hull& bytes, const Survey& survey) {
   if (bytes.empty() || survey.ranks_with_data == 0) return false;
   if (survey.ranks_unordered > 0) return true;

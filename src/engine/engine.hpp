@@ -26,7 +26,7 @@ class Engine {
 
   // Write-behind: collective writes that were not stored yet.
 
-  /// There are some, on any rank; the same answer on every rank.
+  /// There may be some, on any rank; the same answer on every rank.
   bool keeps() const { return !kept_.empty(); }
   /// End of the last byte of them; 0: there are none.
   std::int64_t kept_end() const { return kept_.get().end(); }
@@ -79,7 +79,7 @@ class Engine {
   std::unique_ptr<WriteBehind> behind_;  // null: nothing was ever kept
   Hull kept_;                            // bytes that wait, of all ranks
   Hull own_kept_;                        // of those this rank wrote
-  std::unique_ptr<ReadAhead> ahead_;  // null: nothing is read ahead
+  std::unique_ptr<ReadAhead> ahead_;     // null: nothing is read ahead
   Recorder* recorder_;
 };
 

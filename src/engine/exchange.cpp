@@ -174,8 +174,8 @@ std::int64_t Exchange::memory_held(const Run& run) const {
 Task<Outcome> Exchange::run(const Access& access, const Strategy& strategy, const Survey& survey,
                             Views& views, WriteBehind* behind, Account account) {
   const std::size_t flights = flights_ != nullptr ? std::size_t{kWindowsInFlight} : 0;
-  Run run{team_,       driver_,  plan_, *staging_, inbox_.get(),
-          access,      strategy, views, account,   {flights_.get(), flights},
+  Run run{team_,        driver_,  plan_, *staging_, inbox_.get(),
+          access,       strategy, views, account,   {flights_.get(), flights},
           queue_.get(), behind};
   if (access.bytes > 0) run.span = access.span();
   account.holds(memory_held(run));

@@ -257,7 +257,8 @@ Task<bool> Exchange::Server::send_far(const WindowUse& use, const Window& window
     {
       const auto span = run_.account.time(Phase::pack);
       std::memcpy(bytes.data(), &valid_until, kMessageHead);
-      copy_parcel(parcel, layout_, window, {use.memory, nullptr}, bytes.data() + kMessageHead, false);
+      copy_parcel(parcel, layout_, window, {use.memory, nullptr}, bytes.data() + kMessageHead,
+                  false);
     }
     tickets_[slot] = comm.send(parcel.carrier, kTagParcel, bytes);
   }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/attempt.hpp"
+#include "engine/batch.hpp"
 #include "engine/flight.hpp"
 #include "engine/verdict.hpp"
 
@@ -58,8 +59,8 @@ void fill_unmarked(const WindowMemory& window, const std::byte* old, std::int64_
 
 }  // namespace
 
-/// A place that nobody else may use while this lives. Waits for storing to end, never for ranks
-/// that fill a window: those are known beforehand.
+/// A place that nobody else may use while this lives. Whoever waits here holds no other one, and
+/// those who hold one while ranks fill it wait for ranks, not for places.
 class WriteBehind::Hold {
  public:
   explicit Hold(Place& place) : place_(place) {
@@ -79,8 +80,7 @@ class WriteBehind::Hold {
 };
 
 WriteBehind::WriteBehind(Team& team, const Means& means, const FileRealms& realms)
-    : team_(team), means_(means), storage_(means.plan.storage), places_(places_for(means.plan)) {
-  storage_.guarded = true;
+    : team_(team), means_(means), places_(places_for(means.plan)) {
   for (int realm = 0; realm < realms.count(); ++realm) {
     const int owner = means.plan.aggregators[static_cast<std::size_t>(realm)];
     realms_.push_back(realms.layout(realm));
@@ -115,15 +115,16 @@ WindowMemory WriteBehind::memory(int realm, int place, const Window& window) {
   return {all.bytes + skipped, all.marks + skipped};
 }
 
-/// Makes sure of the memory of one more place: a later touch could end the process.
-Status WriteBehind::back(int place) {
+/// Makes sure of the memory of one more place: a later touch of shared memory could end the
+/// process.
+Status WriteBehind::provide(int place) {
   const WindowMemory memory = slot_memory(my_realm_, place);
   const std::int64_t bytes = means_.plan.window_bytes;
   const Status status =
       attempt([&] { return segment_->reserve(memory.bytes - segment_->data(), 2 * bytes); });
   if (!status.ok()) return status;
   std::memset(memory.marks, 0, static_cast<std::size_t>(bytes));
-  backed_ = place + 1;
+  provided_ = place + 1;
   return {};
 }
 
@@ -132,14 +133,15 @@ Status WriteBehind::back(int place) {
 Status WriteBehind::set_up(std::unique_ptr<Segment> segment) {
   segment_ = std::move(segment);
   if (team_.seat_of(team_.rank()) == 0) {
-    const Status status = attempt([&] { return segment_->reserve(0, places_end()); });
+    const Status status =
+        attempt([&] { return here_ > 0 ? segment_->reserve(0, places_end()) : Status{}; });
     if (!status.ok()) return status;
     auto* const places = reinterpret_cast<Place*>(segment_->data());
-    for (std::int64_t i = 0; i < here_ * places_; ++i) new (places + i) Place{{}, kNobody, 0, 0};
+    for (std::int64_t i = 0; i < here_ * places_; ++i) new (places + i) Place{{}, {kNobody}, 0, 0};
   }
   Status status;
   for (int place = 0; my_realm_ >= 0 && status.ok() && place < kLeastPlaces; ++place)
-    status = back(place);
+    status = provide(place);
   return status;
 }
 
@@ -170,7 +172,7 @@ bool WriteBehind::is_mine(int place) const {
 Result<int> WriteBehind::take(const Window& window, Account account) {
   const std::int64_t number = window.first / means_.plan.window_bytes;
   int found = -1;
-  for (int place = 0; place < backed_ && found < 0; ++place) {
+  for (int place = 0; place < provided_ && found < 0; ++place) {
     if (is_mine(place)) continue;
     Place& state = place_at(my_realm_, place);
     Hold hold(state);
@@ -192,27 +194,39 @@ Result<int> WriteBehind::take(const Window& window, Account account) {
   return found;
 }
 
-/// One without a window, held. The one whose window was not used for longest is emptied.
+/// One without a window, held. Otherwise the one whose window was not used for longest is emptied;
+/// where that fails, the next one.
 Result<int> WriteBehind::free_place(Account account) {
-  int oldest = -1;
-  for (int place = 0; place < backed_; ++place) {
-    if (is_mine(place)) continue;
+  for (int place = 0; place < provided_; ++place) {
+    if (is_mine(place) || place_at(my_realm_, place).number.load() != kNobody) continue;
+    Hold(place_at(my_realm_, place)).keep();
+    return place;
+  }
+  if (provided_ < places_ && provide(provided_).ok()) {
+    Hold(place_at(my_realm_, provided_ - 1)).keep();
+    return provided_ - 1;
+  }
+  Status first;
+  for (int place = oldest_after(0); place >= 0;) {
     Hold hold(place_at(my_realm_, place));
-    if (place_at(my_realm_, place).number == kNobody) {
+    const Status status = store(my_realm_, place, account);
+    if (status.ok()) {
       hold.keep();
       return place;
     }
-    const auto used = [&](int which) { return used_[static_cast<std::size_t>(which)]; };
-    if (oldest < 0 || used(place) < used(oldest)) oldest = place;
+    first.keep_first(status);
+    place = oldest_after(used_[static_cast<std::size_t>(place)]);
   }
-  if (backed_ < places_ && back(backed_).ok()) {
-    Hold(place_at(my_realm_, backed_ - 1)).keep();
-    return backed_ - 1;
-  }
-  Hold hold(place_at(my_realm_, oldest));
-  const Status status = store(my_realm_, oldest, account);
-  if (!status.ok()) return status;
-  hold.keep();
+  return first;
+}
+
+/// The place that was used first after `time`, and is not being filled; -1: none.
+int WriteBehind::oldest_after(std::uint64_t time) const {
+  const auto used = [&](int place) { return used_[static_cast<std::size_t>(place)]; };
+  int oldest = -1;
+  for (int place = 0; place < provided_; ++place)
+    if (used(place) > time && !is_mine(place) && (oldest < 0 || used(place) < used(oldest)))
+      oldest = place;
   return oldest;
 }
 
@@ -226,7 +240,7 @@ void WriteBehind::give_back(int place, const Window& window) {
 
 Status WriteBehind::store_own(Account account) {
   Status status;
-  for (int place = 0; place < backed_; ++place) {
+  for (int place = 0; place < provided_; ++place) {
     Hold hold(place_at(my_realm_, place));
     status.keep_first(store(my_realm_, place, account));
   }
@@ -240,8 +254,9 @@ Status WriteBehind::store_on_node(const Extent& range, Account account) {
     const Layout& layout = realms_[static_cast<std::size_t>(realm)];
     for (int place = 0; place < places_; ++place) {
       Place& state = place_at(realm, place);
-      Hold hold(state);
-      if (state.number == kNobody) continue;
+      if (state.number.load() == kNobody) continue;
+      const Hold hold(state);
+      if (state.number.load() == kNobody) continue;
       const Extent span = layout.span_of(state.first, state.end - state.first);
       if (!intersect(span, range).empty()) status.keep_first(store(realm, place, account));
     }
@@ -249,7 +264,7 @@ Status WriteBehind::store_on_node(const Extent& range, Account account) {
   return status;
 }
 
-std::int64_t WriteBehind::memory_held() const { return backed_ * 2 * means_.plan.window_bytes; }
+std::int64_t WriteBehind::memory_held() const { return provided_ * 2 * means_.plan.window_bytes; }
 
 /// Empties a place that the caller holds; where that fails it stays as it is.
 Status WriteBehind::store(int realm, int place, Account account) {
@@ -280,7 +295,8 @@ Status WriteBehind::store_marked(const Layout& layout, const Window& filled,
   shape.span = layout.span_of(all.first, all.bytes).length;
   const std::int64_t skipped = all.first - filled.first;
   const WindowMemory from{memory.bytes + skipped, memory.marks + skipped};
-  const Choice choice = choose_method(Direction::write, shape, means_.plan.hints, storage_);
+  const Choice choice =
+      choose_method(Direction::write, shape, means_.plan.hints, means_.plan.storage);
   return choice.method == Method::sieve ? store_whole(layout, all, from, account)
                                         : store_runs(layout, all, from, account);
 }
@@ -290,13 +306,16 @@ Status WriteBehind::store_runs(const Layout& layout, const Window& all, const Wi
                                Account account) {
   WriteGate::Plain plain(means_.gate, means_.driver, layout.span_of(all.first, all.bytes), account);
   Status status = plain.status();
+  Batch batch(means_.driver, account, Direction::write);
   Window stretch;
-  Flight flight;
-  for (Marked marked(memory.marks, all.bytes); status.ok() && marked.next(stretch);) {
-    flight.begin({means_.driver, nullptr, 0, account}, Direction::write, layout,
-                 {all.first + stretch.first, stretch.bytes}, memory.bytes + stretch.first);
-    status = flight.outcome().status;
+  bool more = status.ok();
+  for (Marked marked(memory.marks, all.bytes); more && marked.next(stretch);) {
+    std::byte* from = memory.bytes + stretch.first;
+    Blocks blocks(layout, all.first + stretch.first, stretch.bytes);
+    for (Extent block; more && blocks.next(block); from += block.length)
+      more = batch.add(block, from);
   }
+  status.keep_first(batch.finish().status);
   plain.release();
   status.keep_first(plain.status());
   return status;

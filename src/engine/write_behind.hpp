@@ -72,7 +72,8 @@ class WriteBehind {
   /// Stores what this rank keeps, while all ranks are in a collective call. Goes on after an error;
   /// the first one is returned.
   Status store_own(Account account);
-  /// Stores all windows kept on this node that have bytes in `range`. Not while ranks fill them.
+  /// Stores all windows kept on this node that have bytes in `range`. Waits where another thread's
+  /// collective write is filling one.
   /// REQUIRES: there is one node.
   Status store_on_node(const Extent& range, Account account);
 
@@ -81,11 +82,12 @@ class WriteBehind {
 
  private:
   // A place for a window, in memory all ranks of the node see. Everything but `held` belongs to who
-  // holds it.
+  // holds it; anybody may look at the number.
   struct alignas(64) Place {
     std::atomic<std::uint32_t> held;
-    std::int64_t number;  // of the window, on the grid over the realm's stream; kNobody: free
-    std::int64_t first;   // all marks are between these positions of the stream
+    std::atomic<std::int64_t>
+        number;          // of the window, on the grid over the realm's stream; kNobody: free
+    std::int64_t first;  // all marks are between these positions of the stream
     std::int64_t end;
   };
   static constexpr std::int64_t kNobody = -1;
@@ -97,9 +99,10 @@ class WriteBehind {
   std::int64_t slot(int realm, int place) const;
   Place& place_at(int realm, int place);
   WindowMemory slot_memory(int realm, int place);
-  Status back(int place);
+  Status provide(int place);
   bool is_mine(int place) const;
   Result<int> free_place(Account account);
+  int oldest_after(std::uint64_t time) const;
 
   Status store(int realm, int place, Account account);
   Status store_marked(const Layout& layout, const Window& filled, const WindowMemory& memory,
@@ -111,9 +114,6 @@ class WriteBehind {
 
   Team& team_;
   Means means_;
-  // Ranks of other nodes write nothing while all ranks are in a collective call, and only then what
-  // is kept on several nodes is stored.
-  Capabilities storage_;
   std::vector<Layout> realms_;
   std::vector<int> node_index_;  // per realm: its place among the node's; -1: on another node
   std::int64_t here_ = 0;        // realms of this node
@@ -121,7 +121,7 @@ class WriteBehind {
   int places_;  // per realm
   std::unique_ptr<Segment> segment_;
   // An aggregator's:
-  int backed_ = 0;                   // places that have memory
+  int provided_ = 0;                 // places that have memory
   std::vector<std::uint64_t> used_;  // when, by place
   std::uint64_t clock_ = 0;
   std::array<int, 2> taken_{-1, -1};  // places that ranks fill

@@ -24,7 +24,7 @@ Task<Status> File::close() {
   // Nobody gives up what protects the others' writes, deletes or reopens the file before all ranks
   // are done with it.
   Status status = co_await agree_status(*team_, {});
-  status.keep_first(engine_->store_own_kept());
+  if (engine_->keeps()) status.keep_first(co_await engine_->store_kept());
   if (recorder_ != nullptr) co_await keep_record();
   status.keep_first(driver_->close());
   status = co_await agree_status(*team_, status);

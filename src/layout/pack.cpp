@@ -160,6 +160,12 @@ std::int64_t move_listed(Walk<std::byte>& to, Walk<const std::byte>& from) {
   return moved;
 }
 
+constexpr auto kMarks = [] {
+  std::array<std::byte, 128> all{};
+  for (std::byte& mark : all) mark = std::byte{0xff};
+  return all;
+}();
+
 }  // namespace
 
 void copy_stream(Cursor& to, std::byte* to_base, Cursor& from, const std::byte* from_base,
@@ -178,18 +184,13 @@ void copy_stream(Cursor& to, std::byte* to_base, Cursor& from, const std::byte* 
 }
 
 void mark_stream(Cursor& to, std::byte* to_base, std::int64_t n) {
-  static const auto marks = [] {
-    std::array<std::byte, 128> all;
-    all.fill(std::byte{0xff});
-    return all;
-  }();
   while (n > 0) {
     const Run run = to.next(n);
     n -= run.bytes();
     std::byte* const begin = to_base + run.offset;
     // Every block is the same as the one before: its source stands still.
-    if (run.block < std::ssize(marks)) {
-      move_blocks({begin, marks.data(), run.stride, 0, run.block, run.count});
+    if (run.block < std::ssize(kMarks)) {
+      move_blocks({begin, kMarks.data(), run.stride, 0, run.block, run.count});
       continue;
     }
     for (std::int64_t i = 0; i < run.count; ++i)

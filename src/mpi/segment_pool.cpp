@@ -60,6 +60,7 @@ Result<std::unique_ptr<Segment>> SegmentPool::lend(Result<std::unique_ptr<Segmen
 }
 
 void SegmentPool::keep(Kept kept) {
+  if (kept.segment->size() > kLargestKept) return;
   Kept oldest;  // unmapped after the lock
   const std::lock_guard held(mutex_);
   if (kept_.size() == kMostKept) {

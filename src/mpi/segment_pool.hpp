@@ -35,6 +35,8 @@ class SegmentPool : public std::enable_shared_from_this<SegmentPool> {
   void keep(Kept kept);
 
   static constexpr std::size_t kMostKept = 4;
+  // Memory of larger ones would be missed elsewhere; what is saved by keeping them is little.
+  static constexpr std::int64_t kLargestKept = 256 << 20;
   std::mutex mutex_;
   std::vector<Kept> kept_;  // the one used last stands last
 };

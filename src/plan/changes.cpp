@@ -162,6 +162,8 @@ class Together {
     for (const Switch wish : kSwitches)
       try_hint(buffering, text_of(wish),
                [&](Hints& hints) { (write ? hints.romio_cb_write : hints.romio_cb_read) = wish; });
+    if (write && plan_.hints.tamis_write_behind > 0)
+      try_hint("tamis_write_behind", "0", [](Hints& hints) { hints.tamis_write_behind = 0; });
     if (write) try_sieving();
     if (plan_.atomic) {
       Circumstances other = plan_;

@@ -239,14 +239,14 @@ constexpr std::array kTable = {
         "Least part of the file that an aggregator owns in a collective access."),
     bytes_hint<&Hints::striping_unit, 0>(
         "striping_unit", "0", "Stripe size the plan aligns to; 0 takes what the storage says."),
-    count_hint<&Hints::striping_factor>(
-        "striping_factor", kRankCount,
-        "Number of servers the file is striped over: where more ranks may aggregate, a multiple of it "
-        "does."),
-    bytes_hint<&Hints::tamis_read_ahead, 0>(
-        "tamis_read_ahead", "0",
-        "Bytes that a rank which walks along its view in small independent reads gets at once; 0: what "
-        "it asks for, and no more."),
+    count_hint<&Hints::striping_factor>("striping_factor", kRankCount,
+                                        "Number of servers the file is striped over: where more "
+                                        "ranks may aggregate, a multiple of it "
+                                        "does."),
+    bytes_hint<&Hints::tamis_read_ahead, 0>("tamis_read_ahead", "0",
+                                            "Bytes that a rank which walks along its view in small "
+                                            "independent reads gets at once; 0: what "
+                                            "it asks for, and no more."),
     bytes_hint<&Hints::tamis_write_behind, 0>(
         "tamis_write_behind", "0",
         "Bytes of windows that an aggregator keeps from one collective write to the next, to be "

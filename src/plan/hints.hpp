@@ -37,7 +37,8 @@ struct Hints {
   std::int64_t romio_min_fdomain_size = 0;      ///< least bytes of a file realm
   std::int64_t striping_unit = 0;               ///< bytes; 0: as the storage says
   int striping_factor = 0;
-  std::int64_t tamis_read_ahead = 0;    ///< bytes a rank that walks along its view reads ahead; 0: none
+  std::int64_t tamis_read_ahead =
+      0;  ///< bytes a rank that walks along its view reads ahead; 0: none
   std::int64_t tamis_write_behind = 0;  ///< bytes of an aggregator's windows that wait; 0: none do
   int tamis_pretend_nodes = 0;  ///< split every node's ranks into this many (tests); 0, 1: off
   Switch tamis_shared_memory = Switch::automatic;  ///< staging in shared memory inside a node

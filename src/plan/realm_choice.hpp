@@ -14,8 +14,8 @@ struct Alignment {
 };
 Alignment alignment_of(const Circumstances& circumstances);
 
-/// The kind that hints ask for; none: the plan decides. Write-behind asks for persistent realms: what
-/// an aggregator keeps must stay its own.
+/// The kind that hints ask for; none: the plan decides. Write-behind asks for persistent realms:
+/// what an aggregator keeps must stay its own.
 std::optional<RealmKind> wished_realms(const Hints& hints);
 
 /// How the wanted bytes are shared out, as far as ranks told where theirs are.

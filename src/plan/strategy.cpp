@@ -141,10 +141,6 @@ const char* why_two_phase(const Survey& survey, const Circumstances& c, const St
   return "small pieces of many ranks make large windows";
 }
 
-}  // namespace
-
-namespace {
-
 /// A window that waits is not transferred out of the cache anyway, and the fewer there are, the
 /// less ranks wait for each other.
 std::int64_t largest_window(const Hints& hints) {
@@ -205,7 +201,10 @@ Strategy decide(const Survey& survey, const Circumstances& c) {
   strategy.tiled = write && survey.coverage.tiles(survey.region());
   if (write && !strategy.tiled && !writes_behind(c))
     strategy.piecewise = why_not_rewritten(survey.rewrite_obstacles, c.hints);
-  strategy.sparse = !write && survey.coverage.bytes < survey.region().length / 2;
+  // Where nothing between the pieces may be read, any hole counts.
+  const bool no_holes = window_sieving(Direction::read, c.hints) == Switch::disable;
+  const std::int64_t dense = no_holes ? survey.region().length : survey.region().length / 2;
+  strategy.sparse = !write && survey.coverage.bytes < dense;
   weigh_two_phase(survey, c, strategy);
   strategy.behind = write && writes_behind(c);
   if (strategy.behind) {

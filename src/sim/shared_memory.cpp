@@ -33,6 +33,8 @@ class SharedMemories::Held : public Segment {
 };
 
 std::unique_ptr<Segment> SharedMemories::create(std::int64_t bytes) {
+  constexpr std::int64_t kMemory = std::int64_t{1} << 36;  // of a simulated node
+  if (bytes > kMemory) throw std::bad_alloc();
   auto memory = std::make_shared<Memory>(bytes);
   constexpr int kRubbish = 0xa5;
   if (leftover_ == Leftover::rubbish)

@@ -51,7 +51,7 @@ def any_level(rows):
     levels = {}
     for row in rows:
         levels.setdefault(setting(row), set()).add(row["level"])
-    found = [row for row in at_level(rows, "3", "ratio_best_level") if levels[setting(row)] >= set(LEVELS) - {"1"}]
+    found = [row for row in whole(at_level(rows, "3", "ratio_best_level")) if levels[setting(row)] >= set(LEVELS) - {"1"}]
     return each_at_least("level 3 to the peers' best level, whichever", 1,
                          [(row, row["ratio_best_level"]) for row in found])
 
@@ -74,7 +74,7 @@ def mean_at_level_3(rows, ranks):
 
 
 def large_pieces(rows):
-    found = [row for row in at_level(rows, "3", "ratio_posix") if (row["piece_bytes"] or 0) >= LARGE_PIECE]
+    found = [row for row in whole(at_level(rows, "3", "ratio_posix")) if (row["piece_bytes"] or 0) >= LARGE_PIECE]
     return each_at_least(f"level 3, pieces of {LARGE_PIECE} B and more, to the POSIX limit", OF_POSIX,
                          [(row, row["ratio_posix"]) for row in found])
 
@@ -131,7 +131,7 @@ def memory(gauges):
     own = [line for line in gauges if line["program"] == "memory" and line["implementation"] == TAMIS]
     worst = max((line["heap_peak"] for line in own), default=0)
     pieces = max((line.get("pieces", 0) for line in own), default=0)
-    return aim("announcements and plans of a rank", f"under {size(MOST_HEAP)}",
+    return aim("views and plans of a rank on one node", f"under {size(MOST_HEAP)}",
                f"{size(worst)} at most" + (f", up to {pieces:,} pieces" if pieces else ""),
                worst < MOST_HEAP if own else None)
 
