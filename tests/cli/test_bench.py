@@ -381,7 +381,7 @@ class Aims(unittest.TestCase):
                   {"program": "nothing", "implementation": "ROMIO", "mpi": "mpich", "ranks": 2, "ratio": 9.0},
                   {"program": "memory", "implementation": "Tamis", "heap_peak": 2048, "pieces": 1000000}]
         self.assertEqual(self.aim("a collective call", [], gauges)["reached"], "mpich 1.50 (2)")
-        self.assertEqual(self.aim("announcements", [], gauges)["reached"], "2 KiB at most, up to 1,000,000 pieces")
+        self.assertEqual(self.aim("views and plans", [], gauges)["reached"], "2 KiB at most, up to 1,000,000 pieces")
         self.assertEqual({one["met"] for one in aims.aims_of([], [])}, {None})
 
 
