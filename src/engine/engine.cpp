@@ -265,8 +265,8 @@ Status Engine::store_met(const Access& access, Account account) {
                  "write-behind keeps bytes of this rank on other nodes: sync the file first");
 }
 
+/// What this rank keeps, while all ranks are in a collective call. REQUIRES: keeps().
 Status Engine::store_own_kept() {
-  if (!keeps()) return {};
   if (recorder_ == nullptr) return behind_->store_own({});
   Entry entry = recorder_->begin(Direction::write, true);
   entry.way.route = Route::two_phase;
@@ -275,16 +275,14 @@ Status Engine::store_own_kept() {
   return status;
 }
 
-void Engine::kept_is_stored() {
-  kept_.clear();
-  own_kept_.clear();
-}
-
 Task<Status> Engine::store_kept() {
   Verdict stored;
   stored.worst = store_own_kept().travelling(team_.rank());
   stored = co_await team_.agree(stored);
-  if (stored.worst.ok()) kept_is_stored();
+  if (stored.worst.ok()) {
+    kept_.clear();
+    own_kept_.clear();
+  }
   co_return stored.worst;
 }
 

@@ -33,10 +33,6 @@ class Engine {
   /// Collective: stores them; the same status on every rank. Where it fails they stay, to be tried
   /// again.
   Task<Status> store_kept();
-  /// This rank's part of it, while all ranks are in a collective call.
-  Status store_own_kept();
-  /// All ranks have stored theirs.
-  void kept_is_stored();
 
   /// The rank's view changed: owners on other nodes must be told again.
   void renew_view() {
@@ -60,6 +56,7 @@ class Engine {
   Task<Strategy> choose(const Survey& survey);
   Task<Outcome> go(const Access& access, const Survey& survey, const Strategy& strategy,
                    Account account);
+  Status store_own_kept();
   Status store_met(const Access& access, Account account);
   Outcome move_atomically(const Access& access, Method method, const Means& means);
   Outcome move_guarded(const Access& access, Method method, const Means& means);

@@ -90,15 +90,9 @@ Task<Status> File::preallocate(std::int64_t bytes, Status error) {
 Task<Status> File::sync(Status error) {
   Status status = error;
   engine_->forget_ahead();
-  if (engine_->keeps()) {
-    status = co_await agree_status(*team_, status);
-    if (!status.ok()) co_return status;
-    status = engine_->store_own_kept();
-  }
+  if (engine_->keeps()) status.keep_first(co_await engine_->store_kept());
   if (status.ok() && writable()) status = driver_->sync();
-  status = co_await agree_status(*team_, status);
-  if (status.ok()) engine_->kept_is_stored();
-  co_return status;
+  co_return co_await agree_status(*team_, status);
 }
 
 Task<Status> File::set_atomicity(bool atomic, Status error) {

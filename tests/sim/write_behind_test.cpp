@@ -44,6 +44,13 @@ void expect_written(const std::vector<Outcome>& outcomes, std::int64_t bytes) {
   }
 }
 
+/// Opens the file; every rank has 200 bytes of 7, in turns of 10, that wait.
+void leave_waiting(Crew& crew) {
+  expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
+  view_turns(crew, 10);
+  expect_written(write_all(crew, 0, 200, 7), 200);
+}
+
 std::vector<Status> sync(Crew& crew) {
   return crew.each([](File& file, int) { return file.sync({}); });
 }
@@ -58,9 +65,7 @@ Tally totals(Crew& crew) {
 TEST(WriteBehind, stores_nothing_before_a_sync_and_everything_at_it) {
   for (const auto& nodes : {kOneNode, kTwoNodes}) {
     Crew crew(nodes);
-    expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
-    view_turns(crew, 10);
-    expect_written(write_all(crew, 0, 200, 7), 200);
+    leave_waiting(crew);
     EXPECT_TRUE(crew.stored().empty());
     const std::size_t end = 200 * static_cast<std::size_t>(crew.size());
     for (int rank = 0; rank < crew.size(); ++rank)
@@ -74,9 +79,7 @@ TEST(WriteBehind, stores_nothing_before_a_sync_and_everything_at_it) {
 TEST(WriteBehind, stores_at_close_what_was_never_synced) {
   for (const auto& nodes : {std::vector<std::int64_t>{0}, kOneNode, kTwoNodes}) {
     Crew crew(nodes);
-    expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
-    view_turns(crew, 10);
-    expect_written(write_all(crew, 0, 200, 7), 200);
+    leave_waiting(crew);
     expect_all(crew.close(), Errc::ok);
     EXPECT_EQ(crew.stored(), filled(200 * nodes.size(), 7));
   }
@@ -154,9 +157,7 @@ TEST(WriteBehind, never_stores_a_byte_that_nobody_wrote) {
 TEST(WriteBehind, is_seen_by_collective_reads) {
   for (const auto& nodes : {kOneNode, kTwoNodes}) {
     Crew crew(nodes);
-    expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
-    view_turns(crew, 10);
-    expect_written(write_all(crew, 0, 200, 7), 200);
+    leave_waiting(crew);
     std::vector<Bytes> got(nodes.size(), filled(200, 0));
     expect_written(crew.all<Outcome>([&](File& file, int rank) {
       return file.access_all(request_at(Direction::read, 0, got[static_cast<std::size_t>(rank)]));
@@ -169,9 +170,7 @@ TEST(WriteBehind, is_seen_by_collective_reads) {
 
 TEST(WriteBehind, is_seen_by_independent_accesses_of_one_node) {
   Crew crew(kOneNode);
-  expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
-  view_turns(crew, 10);
-  expect_written(write_all(crew, 0, 200, 7), 200);
+  leave_waiting(crew);
   Bytes got = filled(200, 0);
   for (int rank = 0; rank < crew.size(); ++rank) {
     EXPECT_EQ(crew.file(rank).access(request_at(Direction::read, 0, got)).bytes, 200);
@@ -209,9 +208,7 @@ TEST(WriteBehind, makes_the_file_as_long_as_it_will_be) {
 
 TEST(WriteBehind, across_nodes_refuses_a_rank_its_own_bytes_until_a_sync) {
   Crew crew(kTwoNodes);
-  expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
-  view_turns(crew, 10);
-  expect_written(write_all(crew, 0, 200, 7), 200);
+  leave_waiting(crew);
   Bytes got = filled(200, 0);
   for (int rank = 0; rank < crew.size(); ++rank) {
     const Outcome refused = crew.file(rank).access(request_at(Direction::read, 0, got));
@@ -243,9 +240,7 @@ TEST(WriteBehind, is_stored_before_the_file_is_resized_or_anything_about_it_chan
   for (const auto& [name, call] : calls) {
     SCOPED_TRACE(name);
     Crew crew(kTwoNodes);
-    expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
-    view_turns(crew, 10);
-    expect_written(write_all(crew, 0, 200, 7), 200);
+    leave_waiting(crew);
     EXPECT_TRUE(crew.stored().empty());
     expect_all(crew.each(call), Errc::ok);
     Bytes stored = crew.stored();
@@ -264,9 +259,7 @@ TEST(WriteBehind, reports_a_full_disk_at_the_sync_and_stores_once_there_is_room)
       full.faults.push_back(
           {.direction = Direction::write, .nth = nth, .code = Errc::no_space, .after_bytes = 30});
     Crew crew(nodes, Crew::Plans(nodes.size(), full));
-    expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
-    view_turns(crew, 10);
-    expect_written(write_all(crew, 0, 200, 7), 200);
+    leave_waiting(crew);
     int failed = 0;
     std::vector<Status> told = sync(crew);
     for (; !told[0].ok() && failed < 100; ++failed, told = sync(crew))
@@ -282,9 +275,7 @@ TEST(WriteBehind, whose_storing_fails_at_close_is_an_error_on_every_rank) {
   const FaultPlan broken{
       .faults = {{.direction = Direction::write, .nth = 1, .lasting = true, .code = Errc::io}}};
   Crew crew(kTwoNodes, {broken});
-  expect_all(crew.open(kReadWrite | kCreate, hints_for("100k")), Errc::ok);
-  view_turns(crew, 10);
-  expect_written(write_all(crew, 0, 200, 7), 200);
+  leave_waiting(crew);
   expect_all(crew.close(), Errc::io);
 }
 
